@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Literal, Protocol, Self, TypeVar
-
-import numpy as np
 
 BLOCK = 8192
 """Rows in a logical block. Random numbers belong to these, so neither engine nor batch size changes a release."""
@@ -15,6 +19,9 @@ RUN = 16
 """Blocks folded one after the other before their results are merged: fixed, so threads do not change a digit."""
 
 Kind = Literal["float", "integer", "category", "date", "other"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage's name, the rows done and the rows in all."""
 
 
 @dataclass(frozen=True)
@@ -29,31 +36,71 @@ class Block:
 
 
 class Monoid(Protocol):
-    """A value that a fold can merge: associative `+`."""
+    """A value that a fold can merge: an associative `+`."""
 
-    def __add__(self, other: Self, /) -> Self: ...
+    def __add__(self, other: Any, /) -> Any: ...
 
 
 F = TypeVar("F", bound=Monoid)
+T = TypeVar("T")
 
 
-class Rows(Protocol):
-    """A source of rows that gives the same rows in the same order every time."""
+@dataclass(frozen=True)
+class Both:
+    """Two folds in one pass: the product of two monoids."""
+
+    one: Any
+    two: Any
+
+    def __add__(self, other: Self) -> Both:
+        return Both(self.one + other.one, self.two + other.two)
+
+
+class Rows(ABC):
+    """A source that gives the same rows in the same order every time. An engine supplies `runs`, no more."""
 
     n: int
     kinds: Mapping[str, Kind]
+    threads: int = 1
+    progress: Progress | None = None
 
-    def fold(self, of: Callable[[Block], F], columns: Sequence[str]) -> F:
+    @abstractmethod
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        """All rows in order, cut at multiples of BLOCK rows, RUN blocks at a time."""
+
+    def fold(self, of: Callable[[Block], F], columns: Sequence[str], stage: str) -> F:
         """The sum of `of(block)` over all blocks, merged in row order."""
-        ...
+        return reduce(add, self.map(lambda run: reduce(add, map(of, run)), columns, stage))
+
+    def map(self, of: Callable[[Sequence[Block]], T], columns: Sequence[str], stage: str) -> Iterator[T]:
+        """`of(run)` for every run of blocks, in row order; a few runs are worked on ahead, one per thread."""
+        if self.threads == 1:
+            for run in self.runs(columns):
+                yield self._told(of(run), run, stage)
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting: deque[tuple[Future[T], Sequence[Block]]] = deque()
+            for run in self.runs(columns):
+                waiting.append((pool.submit(of, run), run))
+                if len(waiting) > self.threads:
+                    future, done = waiting.popleft()
+                    yield self._told(future.result(), done, stage)
+            while waiting:
+                future, done = waiting.popleft()
+                yield self._told(future.result(), done, stage)
+
+    def _told(self, result: T, run: Sequence[Block], stage: str) -> T:
+        if self.progress is not None:
+            self.progress(stage, run[-1].start + len(run[-1]), self.n)
+        return result
 
 
-def spans(n: int, size: int = BLOCK) -> Iterator[tuple[int, int]]:
+def spans(start: int, stop: int, size: int = BLOCK) -> Iterator[tuple[int, int]]:
     """The first and last row (exclusive) of every block of `size` rows."""
-    for start in range(0, n, size):
-        yield start, min(start + size, n)
+    for first in range(start, stop, size):
+        yield first, min(first + size, stop)
 
 
-def as_float(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A numeric column as float64, without a copy where it is so already."""
-    return np.asarray(values, dtype=np.float64)
+def cores() -> int:
+    """How many threads to use unless told: the cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)

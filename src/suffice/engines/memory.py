@@ -1,0 +1,99 @@
+"""Rows held in memory: NumPy arrays and pandas, polars or pyarrow frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.errors import InputError
+from suffice.rows import BLOCK, RUN, Block, Kind, Progress, Rows, spans
+
+
+class MemoryRows(Rows):
+    """A frame, seen as named columns; what is released has the frame's own kind."""
+
+    def __init__(self, frame: Any, threads: int = 1, progress: Progress | None = None) -> None:
+        self.native = frame
+        self.frame = _named(frame)
+        self.threads, self.progress = threads, progress
+        self.n = len(self.frame)
+        self.columns = {name: _column(self.frame.get_column(name)) for name in self.frame.columns}
+        self.kinds: Mapping[str, Kind] = {name: kind for name, (kind, _) in self.columns.items()}
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        chosen = {name: self.columns[name][1] for name in columns}
+        for start, stop in spans(0, self.n, BLOCK * RUN):
+            yield [
+                Block(first, {name: values[first:last] for name, values in chosen.items()})
+                for first, last in spans(start, stop)
+            ]
+
+    def rebuilt(self, names: Sequence[str], changed: Mapping[str, NDArray[np.float64]], order: NDArray[np.int64]) -> Any:
+        """The columns `names` in the order given, some of them changed, as the kind of frame that came in."""
+        kept = [name for name in names if name not in changed]
+        frame = self.frame.select(kept)[order, :] if kept else self.frame.select([])
+        fresh = {name: values.take(order) for name, values in changed.items()}
+        if not kept:
+            frame = nw.from_dict(fresh, backend=self.frame.implementation)
+        else:
+            backend = self.frame.implementation
+            if backend.is_pandas_like():
+                native = nw.to_native(frame).reset_index(drop=True)
+                frame = nw.from_native(native)
+            frame = frame.with_columns(*(nw.new_series(n, v, backend=backend) for n, v in fresh.items()))
+        frame = frame.select(names)
+        if isinstance(self.native, np.ndarray):
+            return np.column_stack([frame.get_column(name).to_numpy() for name in names])
+        return nw.to_native(frame)
+
+
+def _named(frame: Any) -> nw.DataFrame[Any]:
+    if isinstance(frame, np.ndarray):
+        if frame.ndim != 2 or frame.dtype.kind not in "fiub":
+            raise InputError("A NumPy array must be two-dimensional and numeric; its columns are named x0, x1, ...")
+        table = pa.table({f"x{i}": np.ascontiguousarray(frame[:, i]) for i in range(frame.shape[1])})
+        return nw.from_native(table, eager_only=True)
+    try:
+        named = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"{type(frame).__name__} is not a table.\nGive a pandas, polars or pyarrow frame, a NumPy array, or a path."
+        ) from None
+    except Exception:  # duplicate names and the like, whose messages may quote the data
+        raise InputError("The frame's column names are not unique.\nRename the columns.") from None
+    if not all(isinstance(name, str) and name for name in named.columns):
+        raise InputError("Column names must be text and not empty.\nRename the columns.")
+    return named
+
+
+def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
+    dtype = series.dtype
+    if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
+        kind: Kind = "integer" if dtype.is_integer() else "float"
+        if series.null_count() and not dtype.is_float():
+            return kind, series.cast(nw.Float64()).to_numpy()
+        values = series.to_numpy()
+        return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
+    if dtype.is_temporal():
+        return "date", np.empty(len(series))
+    if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Object):
+        return _category(series)
+    return "other", np.empty(len(series))
+
+
+def _category(series: nw.Series[Any]) -> tuple[Kind, Any]:
+    try:
+        values = series.to_arrow()
+        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):  # objects that are numbers
+            return ("float" if pa.types.is_floating(values.type) else "integer"), values.to_numpy(zero_copy_only=False)
+        return "category", values.cast(pa.string())
+    except (pa.ArrowException, TypeError, ValueError):  # a mixture of types; the messages quote cells
+        return "other", np.empty(len(series))

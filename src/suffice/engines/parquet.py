@@ -1,0 +1,90 @@
+"""Rows of Parquet files of any size: read batch by batch, every pass anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from suffice.errors import FileError, InputError
+from suffice.formats import columns_of, kinds
+from suffice.rows import BLOCK, RUN, Block, Progress, Rows, spans
+
+
+class ParquetRows(Rows):
+    """A Parquet file, or all Parquet files of a folder in the order of their names."""
+
+    def __init__(self, path: str | os.PathLike[str], threads: int = 1, progress: Progress | None = None) -> None:
+        self.threads, self.progress = threads, progress
+        where = Path(path)
+        self.paths = sorted(where.rglob("*.parquet")) if where.is_dir() else [where]
+        if not self.paths:
+            raise InputError("The folder holds no .parquet files.")
+        files = [_opened(path) for path in self.paths]
+        self.schema: Any = files[0].schema_arrow.remove_metadata()
+        for number, file in enumerate(files):
+            if not file.schema_arrow.remove_metadata().equals(self.schema):
+                raise InputError(f"File {number + 1} of the folder has other columns or types than the first one.")
+        if len(set(self.schema.names)) < len(self.schema.names):
+            raise InputError("The file's column names are not unique.\nRename the columns.")
+        self.n = sum(file.metadata.num_rows for file in files)
+        self.kinds = kinds(self.schema)
+        self.pinned = self._state()
+
+    def _state(self) -> list[tuple[int, int, int]]:
+        try:
+            return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, self.paths)]
+        except OSError:
+            return []
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Arrow batches of BLOCK * RUN rows (the last one fewer), whatever the files' row groups."""
+        if self._state() != self.pinned:
+            raise FileError("The input changed while it was read.\nRun again when nobody writes to it.")
+        held: list[Any] = []
+        count = 0
+        for path in self.paths:
+            file = _opened(path)
+            try:
+                for batch in file.iter_batches(BLOCK * RUN, columns=list(columns), use_threads=self.threads > 1):
+                    while count + len(batch) >= BLOCK * RUN:
+                        cut = BLOCK * RUN - count
+                        yield _joined([*held, batch.slice(0, cut)])
+                        batch, held, count = batch.slice(cut), [], 0
+                    if len(batch):
+                        held.append(batch)
+                        count += len(batch)
+            except (pa.ArrowException, OSError):  # the messages may quote cells
+                raise InputError("A Parquet file is damaged: its pages cannot be read.") from None
+        if held:
+            yield _joined(held)
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        start = 0
+        for batch in self.batches(columns):
+            yield blocks(batch, columns, start)
+            start += len(batch)
+
+
+def blocks(batch: Any, columns: Sequence[str], start: int) -> list[Block]:
+    """One batch that begins at a multiple of BLOCK, as logical blocks."""
+    values = columns_of(batch, columns)
+    return [
+        Block(start + first, {name: column[first:last] for name, column in values.items()})
+        for first, last in spans(0, len(batch))
+    ]
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return pq.ParquetFile(path, pre_buffer=False)
+    except (pa.ArrowException, OSError):
+        raise InputError("The Parquet file cannot be opened: its footer is missing or damaged.") from None
+
+
+def _joined(batches: list[Any]) -> Any:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

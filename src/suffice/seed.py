@@ -1,0 +1,121 @@
+"""The secret key, and the random numbers that follow from it: whoever holds it can undo most releases."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import os
+import re
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import FileError, UsageError
+
+MARK = "suffice-key-1"
+BITS = 128
+"""Fewest bits of a user's key."""
+
+
+class Seed:
+    """A secret key of 256 bits from the operating system, or one read from a key file.
+
+    >>> Seed()
+    Seed(...)
+    """
+
+    __slots__ = ("_key", "path", "source")
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self.source: Literal["entropy", "file", "tests"] = "entropy"
+        self.path: Path | None = None
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Seed:
+        """The key in a file made by `Seed.new_file`, or any file of at least 32 hexadecimal digits, readable by its owner only."""
+        path = Path(path)
+        try:
+            text, mode = path.read_text("ascii", "replace"), path.stat().st_mode
+        except OSError as problem:
+            raise FileError(f"The key file cannot be read: {problem.strerror}.") from None
+        if os.name == "posix" and mode & 0o077:
+            raise UsageError("The key file can be read by others.\nMake it yours alone: chmod 600 FILE.")
+        digits = "".join(line for line in text.split() if line != MARK)
+        if not re.fullmatch(r"(?:[0-9a-fA-F]{2})+", digits) or 4 * len(digits) < BITS:
+            raise UsageError(
+                f"The key file does not hold a key of at least {BITS} bits ({BITS // 4} hexadecimal digits).\n"
+                "Make one with: suffice key new FILE"
+            )
+        seed = cls()
+        seed._key, seed.source, seed.path = bytes.fromhex(digits), "file", path
+        return seed
+
+    @classmethod
+    def new_file(cls, path: str | os.PathLike[str]) -> Seed:
+        """Write a new key to a file that only its owner can read; an existing file is never overwritten."""
+        seed = cls()
+        try:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(f"{MARK}\n{seed._key.hex()}\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except FileExistsError:
+            raise FileError("The key file exists already; a key is never overwritten. Choose another name.") from None
+        except OSError as problem:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            raise FileError(f"The key file cannot be written: {problem.strerror}.") from None
+        return cls.from_file(path)
+
+    @classmethod
+    def for_tests(cls, number: int) -> Seed:
+        """A key that anyone can guess: what it makes is NOT FOR RELEASE."""
+        seed = cls()
+        seed._key, seed.source = number.to_bytes(32, "big"), "tests"
+        return seed
+
+    def derive(self, *parts: str) -> Stream:
+        """The random numbers of one release: HMAC of the key with everything that decides it."""
+        message = b"".join(len(part.encode()).to_bytes(8, "big") + part.encode() for part in parts)
+        return Stream(hmac.digest(self._key, message, "sha256"))
+
+    def digest(self, *parts: str) -> str:
+        """A keyed digest that tells nothing to those without the key."""
+        return self.derive("digest", *parts)._key.hex()[:32]
+
+    def __repr__(self) -> str:
+        return "Seed(...)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A seed is a secret and is not pickled.")
+
+    def __getstate__(self) -> NoReturn:
+        raise TypeError("A seed is a secret and is not copied.")
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Random numbers that belong to rows: each logical block has its own counter-based generator."""
+
+    _key: bytes = field(repr=False)
+
+    def generator(self, label: str, index: int = 0) -> np.random.Generator:
+        words = np.frombuffer(hmac.digest(self._key, f"{label}:{index}".encode(), "sha256"), dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=words[:2], counter=[0, 0, int(words[2]), int(words[3])]))
+
+    def normals(self, block: int, rows: int, columns: int) -> NDArray[np.float64]:
+        """Z of one logical block."""
+        return self.generator("normals", block).standard_normal((rows, columns))
+
+    def buckets(self, block: int, rows: int, count: int) -> NDArray[Any]:
+        """The bucket that each row of one logical block is dealt to."""
+        return self.generator("buckets", block).integers(count, size=rows, dtype=np.uint16)
+
+    def permutation(self, bucket: int, size: int) -> NDArray[np.int64]:
+        """The order of the rows of one bucket."""
+        return self.generator("order", bucket).permutation(size)
