@@ -1,0 +1,153 @@
+"""Scores and loadings: the two unique decompositions of Langsrud (2019), and the split into fit and residual.
+
+Every method sees its data through these few functions. They use inner products only, so they commute with any
+Q such that Q'Q = I, and they decide on rank column by column, so units of measure do not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+By = Literal["qr", "svd"]
+
+RANK = 1e-12
+"""The one rank decision: a column is dependent when this share of its length, or less, is new."""
+
+BALANCED = 1e-8
+"""A column sum of V below this decides no sign."""
+
+
+@dataclass(frozen=True, repr=False)
+class GQR:
+    """A = QR with R = R~P' (24)-(26): Q orthonormal, one row of R for each independent column."""
+
+    Q: Array
+    R: Array
+    pivots: tuple[int, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.pivots)
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """The dependent columns."""
+        return tuple(j for j in range(self.R.shape[1]) if j not in self.pivots)
+
+    def __repr__(self) -> str:
+        return f"GQR({len(self.Q)} x {self.R.shape[1]}, rank {self.rank})"
+
+
+def gqr(A: Array, tol: float = RANK) -> GQR:
+    """Generalized QR decomposition, unique and with dependent columns allowed.
+
+    A = QR,  R = R~P',  diag(R~) > 0                                  (24)-(26)
+
+    Pivoting is minimal: a dependent column is dropped in favour of the columns before it.
+
+    A: any matrix; more columns than rows, no columns and zero columns are fine.
+    tol: a column is dependent when its residual after the columns before it is at most `tol` of its length.
+
+    Langsrud (2019), Appendix 1.
+
+    >>> D = gqr(np.array([[3.0, 6.0, 1.0], [4.0, 8.0, 1.0]]))
+    >>> D.pivots, D.dropped
+    ((0, 2), (1,))
+    >>> np.allclose(D.Q @ D.R, [[3, 6, 1], [4, 8, 1]])
+    True
+    """
+    Q0, R0 = np.linalg.qr(A)  # the rest is on a small matrix
+    pivots = independent(R0, tol)
+    Q1, R1 = np.linalg.qr(R0[:, list(pivots)])
+    Q1 = Q1 * np.where(np.diagonal(R1) < 0, -1.0, 1.0)  # positive diagonal of R~
+    R = Q1.T @ R0
+    R[np.arange(A.shape[1]) < np.array(pivots, dtype=int)[:, None]] = 0.0  # R~ is upper triangular
+    return GQR(Q0 @ Q1, R, pivots)
+
+
+def independent(A: Array, tol: float = RANK) -> tuple[int, ...]:
+    """The columns of A that are no combination of the columns before them."""
+    rows, columns = A.shape
+    Q = np.empty((rows, min(rows, columns)))
+    pivots: list[int] = []
+    for j in range(columns):
+        q, length = _new_part(Q[:, : len(pivots)], A[:, j])
+        if len(pivots) < rows and length > tol:
+            Q[:, len(pivots)] = q
+            pivots.append(j)
+    return tuple(pivots)
+
+
+def _new_part(Q: Array, a: Array) -> tuple[Array, float]:
+    """The direction in `a` that is orthogonal to Q, and its share of the length of `a`."""
+    norm = float(np.linalg.norm(a))
+    if norm == 0.0:
+        return a, 0.0
+    v = a / norm
+    for _ in range(2):  # Gram-Schmidt; twice is enough
+        v = v - Q @ (Q.T @ v)
+    length = float(np.linalg.norm(v))
+    return v / (length or 1.0), length
+
+
+def scores(E: Array, by: By = "qr") -> tuple[Array, Array]:
+    """Orthonormal scores T and loadings W of residual data, E = TW (2).
+
+    qr:   T = Q, W = R            (Appendix 1)
+    svd:  T = U, W = Lambda V'    (Appendix 2; the column sums of V are positive)
+
+    The SVD is taken of the small R, and W = U'R: each column keeps its own digits whatever its scale.
+
+    >>> T, W = scores(np.array([[1.0, 1.0], [2.0, 0.0], [2.0, 3.0]]), by="svd")
+    >>> np.allclose(T.T @ T, np.eye(2)), np.allclose(W @ W.T, np.diag(np.diag(W @ W.T)))
+    (True, True)
+    """
+    D = gqr(E)
+    if by == "qr":
+        return D.Q, D.R
+    U, _, Vt = np.linalg.svd(D.R, full_matrices=False)
+    U = U * _signs(Vt)
+    return D.Q @ U, U.T @ D.R
+
+
+def _signs(Vt: Array) -> Array:
+    """+1 or -1 for each row of V': its sum becomes positive or, where that is nothing, its first large entry."""
+    if not Vt.size:
+        return np.ones(len(Vt))
+    size = np.abs(Vt)
+    first = np.argmax(size > 0.5 * size.max(axis=1, keepdims=True), axis=1)
+    total = Vt.sum(axis=1)
+    deciding = np.where(np.abs(total) < BALANCED, Vt[np.arange(len(Vt)), first], total)
+    return np.where(deciding < 0, -1.0, 1.0)
+
+
+def split(Y: Array, X: Array) -> tuple[Array, Array]:
+    """Fitted values and residuals, Y = Yhat + E (1)-(2); collinear columns in X are allowed.
+
+    A residual column that is rounding error only (at most RANK of its own column of Y) is exactly zero.
+
+    >>> Yhat, E = split(np.array([[1.0], [2.0], [6.0]]), np.ones((3, 1)))
+    >>> np.allclose(Yhat, 3.0), np.allclose(E.T, [[-2, -1, 3]])
+    (True, True)
+    """
+    Q = gqr(X).Q
+    E = Y - Q @ (Q.T @ Y)
+    E = E - Q @ (Q.T @ E)
+    E[:, np.linalg.norm(E, axis=0) <= RANK * np.linalg.norm(Y, axis=0)] = 0.0
+    return Y - E, E
+
+
+def ensure_intercept(X: Array) -> Array:
+    """X with a column of ones in front, unless the ones lie in the span of X already.
+
+    >>> ensure_intercept(np.array([[1.0, 0.0], [0.0, 1.0]])).shape
+    (2, 2)
+    """
+    ones = np.ones((len(X), 1))
+    _, rest = split(ones, X)
+    return np.hstack([ones, X]) if rest.any() else X

@@ -1,0 +1,290 @@
+"""A method is a formula on matrices. Its name, its parameters and its promises are declared once, here."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+
+from suffice.algebra.decomposition import Array, gqr, split
+from suffice.errors import InfeasibleError, UsageError, suggest
+from suffice.parameter import Data, Rule
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way to protect the confidential columns; its fields are its parameters, declared with `parameter`."""
+
+    promises: ClassVar[tuple[str, ...]] = ()
+    """Of "mean", "covariance" and "fit" (cross-products with the given columns, hence coefficients)."""
+    independent: ClassVar[bool] = False
+    """True where nothing of the original residuals is released but their covariance matrix."""
+    references: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for declared in _declared(type(self)):
+            try:
+                value = _rule(declared).read(getattr(self, declared.name))
+            except ValueError as wrong:
+                raise UsageError(f"{self.name}: {declared.name} must be {wrong}.") from None
+            object.__setattr__(self, declared.name, value)
+
+    @property
+    def name(self) -> str:
+        """The class name in kebab case: residual-correlation."""
+        return kebab(type(self))
+
+    def parameters(self) -> dict[str, object]:
+        """Parameter values by name; a data set is none of them (it is the `companion`)."""
+        plain = (f.name for f in _declared(type(self)) if not isinstance(_rule(f), Data))
+        return {name: getattr(self, name) for name in plain}
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Representative instances, right for any number of columns: the laws are tried on these."""
+
+    def each(self, parameter: str, count: int, of: str = "confidential columns") -> tuple[Any, ...]:
+        """The parameter's value for each of `count` columns."""
+        value = getattr(self, parameter)
+        entries = value if isinstance(value, tuple) else (value,) * count
+        if len(entries) != count:
+            raise UsageError(
+                f"{self.name}: {parameter} has {len(entries)} entries and there are {count} {of}. "
+                f"Give one number for all, or {count}."
+            )
+        return entries
+
+
+@dataclass(frozen=True)
+class Isometric(Method):
+    """A method that sees data through inner products: solve(QA, QB, QC) = Q solve(A, B, C) where Q'Q = I."""
+
+    @abstractmethod
+    def draws(self, k: int) -> int:
+        """How many columns of Z `solve` uses at most for k confidential columns."""
+
+    @abstractmethod
+    def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
+        """Y*, the released values of Y.
+
+        X: given columns, with the intercept among them.
+        Y: confidential columns.
+        Z: standard normal numbers; the first columns are used.
+        n: how many records there are, where the arrays are a small factor of more.
+        """
+
+    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+        """What a reader of the certificate must know about this release."""
+        return ()
+
+    @property
+    def companion(self) -> object | None:
+        """The row-aligned data set that the user gave, or None."""
+        place = _companion(type(self))
+        return getattr(self, place) if place else None
+
+    def with_companion(self, G: Array) -> Self:
+        """The same method with its companion replaced by the array G."""
+        place = _companion(type(self))
+        if place is None:
+            raise UsageError(f"{self.name} takes no data set, so it cannot follow another method.")
+        return replace(self, **cast(dict[str, Any], {place: G}))
+
+    def then(self, *methods: Isometric) -> Chain:
+        """This method, and then others that take its result as their companion."""
+        return Chain((self, *methods))
+
+    def aligned(self, Y: Array) -> Array:
+        """The companion as an array with the rows and columns of Y."""
+        G, place = self.companion, _companion(type(self))
+        if G is None:
+            raise UsageError(f"{self.name} needs {place}, or a method before it.")
+        if not isinstance(G, np.ndarray) or G.shape != Y.shape:
+            raise UsageError(f"{self.name}: {place} must be {Data().allowed} ({Y.shape[1]} columns).")
+        return G
+
+    def new_scores(self, Z: Array, count: int, X: Array, *others: Array, n: int | None = None) -> Array:
+        """T*: `count` scores from the first columns of Z, orthogonal to X and to the others (3), (27)."""
+        _, Es = split(Z[:, :count], np.hstack([X, *others]))
+        T = gqr(Es).Q
+        if T.shape[1] < count:
+            raise self._too_few(count, T.shape[1], X, others, len(X) if n is None else n)
+        return T
+
+    def _too_few(self, count: int, left: int, X: Array, others: tuple[Array, ...], n: int) -> InfeasibleError:
+        rank, apart = gqr(X).rank, sum(gqr(other).rank for other in others)
+        dropped = f" ({X.shape[1] - rank} dropped)" if rank < X.shape[1] else ""
+        kept = f" . original scores kept apart {apart}" if others else ""
+        return InfeasibleError(
+            f"{type(self).__name__} needs {count} new residual directions and the data leave {left}.\n"
+            f"  rows {n} . independent columns of X {rank}{dropped}{kept}\n"
+            "Use fewer given terms, merge small groups, or mask fewer variables together."
+        )
+
+
+@dataclass(frozen=True)
+class Chain(Isometric):
+    """Methods in order: each takes the result of the one before it as its companion.
+
+    **Promises** what the last step promises: mask by any method, then `Restore`.
+    """
+
+    steps: tuple[Isometric, ...]
+
+    def __post_init__(self) -> None:
+        for step in self.steps[1:]:
+            if _companion(type(step)) is None:
+                raise UsageError(f"{step.name} takes no data set, so it cannot follow another method.")
+            if step.companion is not None:
+                raise UsageError(f"{step.name} has a data set already, so it cannot follow another method.")
+
+    @property
+    def name(self) -> str:
+        return " then ".join(step.name for step in self.steps)
+
+    @property
+    def promises(self) -> tuple[str, ...]:  # type: ignore[override]  # of the class elsewhere, of the steps here
+        return self.steps[-1].promises
+
+    @property
+    def independent(self) -> bool:  # type: ignore[override]
+        return self.steps[0].independent
+
+    @property
+    def references(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(dict.fromkeys(reference for step in self.steps for reference in step.references))
+
+    def parameters(self) -> dict[str, object]:
+        return {"steps": [{"name": step.name, **step.parameters()} for step in self.steps]}
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        return ()
+
+    @property
+    def companion(self) -> object | None:
+        return self.steps[0].companion
+
+    def with_companion(self, G: Array) -> Self:
+        return replace(self, steps=(self.steps[0].with_companion(G), *self.steps[1:]))
+
+    def then(self, *methods: Isometric) -> Chain:
+        return Chain((*self.steps, *methods))
+
+    def draws(self, k: int) -> int:
+        return sum(step.draws(k) for step in self.steps)
+
+    def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
+        *_, (step, own) = self._dealt(X, Y, Z, n)
+        return step.solve(X, Y, own, n)
+
+    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+        return tuple(said for step, own in self._dealt(X, Y, Z, n) for said in step.remarks(X, Y, own, n))
+
+    def _dealt(self, X: Array, Y: Array, Z: Array, n: int | None) -> Iterator[tuple[Isometric, Array]]:
+        """Each step with its companion, and the columns of Z that are its own."""
+        step, used = self.steps[0], 0
+        for following in (*self.steps[1:], None):
+            own = Z[:, used : used + step.draws(Y.shape[1])]
+            yield step, own
+            used += own.shape[1]
+            if following is not None:
+                step = following.with_companion(step.solve(X, Y, own, n))
+
+
+@dataclass(frozen=True)
+class ParameterDescription:
+    """One parameter of a method, for people and programs."""
+
+    name: str
+    doc: str
+    allowed: str
+    required: bool
+    default: object
+    data: bool
+
+
+@dataclass(frozen=True)
+class Description:
+    """A method, for people and programs."""
+
+    name: str
+    summary: str
+    parameters: tuple[ParameterDescription, ...]
+    promises: tuple[str, ...]
+    independent: bool
+    references: tuple[str, ...]
+
+
+def describe(method: type[Method]) -> Description:
+    """What `method` does, may be given and promises."""
+    summary = " ".join((method.__doc__ or "").strip().split("\n\n")[0].split())
+    given = tuple(_describe(declared) for declared in _declared(method))
+    return Description(kebab(method), summary, given, method.promises, method.independent, method.references)
+
+
+def _describe(declared: Field[Any]) -> ParameterDescription:
+    rule, required = _rule(declared), declared.default is MISSING
+    default = None if required else declared.default
+    return ParameterDescription(
+        declared.name, declared.metadata["doc"], rule.allowed, required, default, isinstance(rule, Data)
+    )
+
+
+def methods() -> dict[str, type[Method]]:
+    """Every method by name: those that `suffice.microdata` imports."""
+    from suffice import microdata  # a method file imports this module
+
+    found = (getattr(microdata, name) for name in microdata.__all__)
+    return {kebab(method): method for method in found}
+
+
+def build(name: str, given: Mapping[str, object]) -> Method:
+    """The method of that name, with parameters as a plan or a command line gives them."""
+    known = methods()
+    if name not in known:
+        raise UsageError(f"There is no method {name!r}.{suggest(name, known)} Known: {', '.join(known)}.")
+    declared = {each.name: each for each in _declared(known[name])}
+    for key in given:
+        if key not in declared:
+            has = ", ".join(declared) or "none"
+            raise UsageError(f"{name} has no parameter {key!r}.{suggest(key, declared)} It has: {has}.")
+    for key, each in declared.items():
+        if each.default is MISSING and key not in given:
+            raise UsageError(f"{name} needs {key}: {_rule(each).allowed}.")
+    return known[name](**{key: _read(name, declared[key], value) for key, value in given.items()})
+
+
+def _read(name: str, declared: Field[Any], value: object) -> object:
+    """A value as a program would give it; "none" stands for None, which TOML does not have."""
+    if isinstance(value, list):
+        return [None if entry == "none" else entry for entry in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        return _rule(declared).parse(value)
+    except ValueError as wrong:
+        raise UsageError(f"{name}: {declared.name} must be {wrong}.") from None
+
+
+def kebab(method: type[Method]) -> str:
+    """ResidualCorrelation -> residual-correlation."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", method.__name__).lower()
+
+
+def _declared(method: type[Method]) -> list[Field[Any]]:
+    return [declared for declared in fields(method) if "rule" in declared.metadata]
+
+
+def _rule(declared: Field[Any]) -> Rule:
+    return cast(Rule, declared.metadata["rule"])
+
+
+def _companion(method: type[Method]) -> str | None:
+    """The name of the parameter that is a data set, if there is one."""
+    return next((declared.name for declared in _declared(method) if isinstance(_rule(declared), Data)), None)
