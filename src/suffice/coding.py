@@ -1,0 +1,172 @@
+"""Categories and terms as columns of X: treatment coding, dummies and their products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice.algebra.levels import Levels, integers
+from suffice.algebra.sightings import Sightings
+from suffice.errors import InputError
+from suffice.formula import Factor, Term
+from suffice.rows import Block
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Codes = np.ndarray[Any, np.dtype[np.intp]]
+
+TRANSFORM: Mapping[str, Callable[[Any], Any]] = {
+    "log": np.log,
+    "log1p": np.log1p,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "square": np.square,
+}
+
+
+def as_float(values: Any) -> Array:
+    """A numeric column as float64, without a copy where it is so already."""
+    return np.asarray(values, dtype=np.float64)
+
+
+def number(factor: Factor, block: Block) -> Any:
+    """A numeric factor's values; outside the transform's domain not finite, for a fold to notice."""
+    column = block.columns[factor.column]
+    if factor.transform is None:
+        return column
+    with np.errstate(all="ignore"):
+        return TRANSFORM[factor.transform](as_float(column))
+
+
+@dataclass(frozen=True)
+class Category:
+    """The levels of one column, sorted, each with the position that its dummies have."""
+
+    name: str
+    levels: Any = field(repr=False)
+    positions: Codes = field(repr=False)
+    size: int
+    note: str = ""
+
+    @classmethod
+    def of(cls, name: str, levels: Levels, merge_below: int) -> Category:
+        """Small levels are joined - and, where together they are still small, the next smallest with them."""
+        ordered = sorted(levels.counts)  # type: ignore[type-var]  # all text or all whole numbers
+        counts = np.array([levels.counts[level] for level in ordered], dtype=np.intp)
+        small = _small(counts, merge_below)
+        positions = np.cumsum(~small) - 1
+        positions[small] = (~small).sum()
+        size = int((~small).sum() + small.any())
+        known = pa.array(ordered, pa.string()) if isinstance(ordered[0], str) else integers(ordered)
+        return cls(name, known, positions.astype(np.intp), size, _note(name, counts[small]))
+
+    def codes(self, block: Block) -> Codes:
+        """Position of every row's level; a level that was not learnt is an error."""
+        column = block.columns[self.name]
+        found = self._find_text(column) if isinstance(column, pa.Array) else self._find_number(column)
+        if (found < 0).any():
+            raise InputError(
+                f"Column {self.name!r} is missing, or has a level that was not learnt: "
+                f"{Sightings.of(found < 0, block.start)}.\nLearn from a file that has every level."
+            )
+        return self.positions[found]
+
+    def _find_text(self, column: Any) -> Codes:
+        found = pc.index_in(column, value_set=self.levels).fill_null(-1)
+        return np.asarray(found.to_numpy(zero_copy_only=False))
+
+    def _find_number(self, column: Any) -> Codes:
+        absent = np.isnan(column) if column.dtype.kind == "f" else False
+        values = integers(np.where(absent, 0, column)) if np.any(absent) else integers(column)
+        found = np.searchsorted(self.levels, values).clip(max=len(self.levels) - 1)
+        return np.where(absent | (self.levels[found] != values), -1, found)
+
+
+def _note(name: str, joined: Codes) -> str:
+    return f"{name}: {len(joined)} small levels ({joined.sum()} records) joined" if len(joined) else ""
+
+
+def _small(counts: Codes, below: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which levels to join: none if none is small, else the smallest ones until they have `below` records."""
+    if not (counts < below).any():
+        return np.zeros(len(counts), dtype=bool)
+    order = np.argsort(counts, kind="stable")
+    enough = np.searchsorted(np.cumsum(counts[order]), below) + 1
+    joined = np.zeros(len(counts), dtype=bool)
+    joined[order[: max(enough, (counts < below).sum())]] = True
+    return joined
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """One term as columns: dummies of its levels' combinations, times its numbers.
+
+    term: the factors
+    sizes: for each categorical factor the levels that it has
+    dropped: for each categorical factor 1 where its first level has no dummy, else 0
+    """
+
+    term: Term
+    sizes: tuple[int, ...] = ()
+    dropped: tuple[int, ...] = ()
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(size - drop for size, drop in zip(self.sizes, self.dropped, strict=True))
+
+    @property
+    def width(self) -> int:
+        return int(np.prod(self.widths, dtype=int))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """`region[2]:log(employees)`: a level is named by its position, counted from 1."""
+        parts, category = [], iter(zip(self.sizes, self.dropped, strict=True))
+        for factor in self.term:
+            if factor.transform == "C":
+                size, drop = next(category)
+                parts.append([f"{Factor(factor.column)}[{i + 1}]" for i in range(drop, size)])
+            else:
+                parts.append([str(factor)])
+        return tuple(":".join(name) for name in product(*parts))
+
+    def fill(self, out: Any, block: Block, codes: Mapping[str, Codes]) -> None:
+        """Writes the term's columns into `out`, the columns of a Fortran-ordered matrix."""
+        numbers = [number(factor, block) for factor in self.term if factor.transform != "C"]
+        if not self.sizes and len(numbers) == 1:
+            out[:, 0] = numbers[0]
+        elif not self.sizes:
+            out[:, 0] = np.multiply.reduce([as_float(column) for column in numbers])
+        else:
+            self._scatter(out, numbers, codes)
+
+    def _scatter(self, out: Any, numbers: list[Any], codes: Mapping[str, Codes]) -> None:
+        n = len(out)
+        place, seen = np.zeros(n, dtype=np.intp), np.ones(n, dtype=bool)
+        categories = (codes[factor.column] for factor in self.term if factor.transform == "C")
+        for code, width, drop in zip(categories, self.widths, self.dropped, strict=True):
+            place = place * width + (code - drop)
+            seen &= code >= drop
+        rows = np.flatnonzero(seen)
+        out[:] = 0.0
+        value = np.multiply.reduce([as_float(column) for column in numbers])[rows] if numbers else 1.0
+        out[rows, place[rows]] = value
+
+
+def coding(terms: tuple[Term, ...], intercept: bool, sizes: Mapping[str, int]) -> tuple[Expansion, ...]:
+    """Every term with its dummies: a factor loses its first level where the term without it is in the model.
+
+    What is lost lies in the span of that smaller term, by induction on the number of factors.
+    """
+    model = {frozenset(term) for term in terms} | ({frozenset[Factor]()} if intercept else set())
+    expansions = []
+    for term in terms:
+        categories = [factor for factor in term if factor.transform == "C"]
+        dropped = tuple(int(frozenset(term) - {factor} in model) for factor in categories)
+        expansions.append(Expansion(term, tuple(sizes[factor.column] for factor in categories), dropped))
+    return tuple(expansions)

@@ -1,0 +1,116 @@
+"""What is wrong with the values of a file: one slow pass that finds all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from suffice.algebra.sightings import Sightings
+from suffice.coding import as_float, number
+from suffice.errors import InputError
+from suffice.formula import Factor, Term
+from suffice.roles import Roles
+from suffice.rows import Block, Rows
+
+LARGEST_INTEGER = 2**53
+LARGEST = 1e150
+"""Squares of larger numbers, and sums of these, leave the range of a float."""
+
+ADVICE = {
+    "missing": "Drop or impute these records first.",
+    "infinite": "Drop or correct these records first.",
+    "a whole number beyond 2^53": "A float64 cannot hold it: divide the column, or is it an identifier?",
+    "too large to be squared": "Divide the column by a constant first.",
+    "negative": "A weight must be 0 or more.",
+    "outside the domain": "Shift the column first, or drop the transform.",
+}
+
+
+@dataclass(frozen=True)
+class Troubles:
+    """Sightings by (column or factor, what is wrong); `+` merges."""
+
+    seen: Mapping[tuple[str, str], Sightings]
+
+    def __add__(self, other: Self) -> Self:
+        keys = dict.fromkeys([*self.seen, *other.seen])
+        none = Sightings()
+        return type(self)({key: self.seen.get(key, none) + other.seen.get(key, none) for key in keys})
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Which columns are looked at, and for what."""
+
+    categories: tuple[str, ...]
+    numbers: tuple[str, ...]
+    transformed: tuple[Factor, ...]
+    weight: str | None
+
+    @classmethod
+    def of(cls, roles: Roles, terms: tuple[Term, ...]) -> Self:
+        factors = tuple(dict.fromkeys(factor for term in terms for factor in term))
+        numbers = [factor.column for factor in factors if factor.transform != "C"]
+        weight = [] if roles.weight is None else [roles.weight]
+        return cls(
+            tuple(factor.column for factor in factors if factor.transform == "C"),
+            tuple(dict.fromkeys([*roles.confidential, *numbers, *weight])),
+            tuple(factor for factor in factors if factor.transform not in (None, "C")),
+            roles.weight,
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.numbers, *self.categories]))
+
+    def complain(self, rows: Rows) -> None:
+        """Refuses with every trouble in the file; returns where there is none."""
+        found = rows.fold(self.look, self.columns, "looking for trouble").seen
+        lines = [f"{who}: {what} in {sightings}." for (who, what), sightings in found.items()]
+        if found:
+            raise InputError("\n".join([*lines, *dict.fromkeys(ADVICE[what] for _, what in found)]))
+
+    def look(self, block: Block) -> Troubles:
+        ways = (self._categories, self._numbers, self._transforms, self._weight)
+        found = chain.from_iterable(way(block) for way in ways)
+        seen = {(who, what): Sightings.of(where, block.start) for who, what, where in found if np.any(where)}
+        return Troubles(seen)
+
+    def _categories(self, block: Block) -> Iterator[tuple[str, str, Any]]:
+        for name in self.categories:
+            column = block.columns[name]
+            yield name, "missing", column.is_null() if isinstance(column, pa.Array) else np.isnan(column)
+
+    def _numbers(self, block: Block) -> Iterator[tuple[str, str, Any]]:
+        for name in self.numbers:
+            column = block.columns[name]
+            values = as_float(column)
+            size = np.abs(values)
+            yield name, "missing", np.isnan(values)
+            yield name, "infinite", np.isinf(values)
+            yield name, "too large to be squared", (size > LARGEST) & (size < np.inf)
+            if column.dtype.kind in "iu":
+                yield name, "a whole number beyond 2^53", _beyond(column)
+
+    def _transforms(self, block: Block) -> Iterator[tuple[str, str, Any]]:
+        for factor in self.transformed:
+            values = as_float(block.columns[factor.column])
+            fine = np.abs(values) <= LARGEST
+            result = as_float(number(factor, block))
+            usable = np.isfinite(result)
+            yield str(factor), "outside the domain", fine & ~usable
+            yield str(factor), "too large to be squared", fine & usable & (np.abs(result) > LARGEST)
+
+    def _weight(self, block: Block) -> Iterator[tuple[str, str, Any]]:
+        if self.weight is not None:
+            yield self.weight, "negative", as_float(block.columns[self.weight]) < 0
+
+
+def _beyond(column: Any) -> Any:
+    """Compared as whole numbers: |-2^63| has no int64."""
+    return (column > LARGEST_INTEGER) | (column < -LARGEST_INTEGER)
