@@ -1,0 +1,45 @@
+"""The command line: a thin face over a Plan and a Release."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import NoReturn
+
+from suffice.errors import SufficeError
+
+
+def main() -> NoReturn:
+    """Run the command; every failure is a message on stderr and an exit code, never a traceback."""
+    from suffice.cli.app import app
+
+    try:
+        app()
+        sys.exit(0)
+    except SufficeError as error:
+        sys.exit(fail(str(error), error.exit_code, type(error).__name__, getattr(error, "document", {})))
+    except OSError as error:
+        sys.exit(fail(f"The system refused: {error.strerror}.", 7, "FileError"))
+    except Exception as error:  # its text may hold data
+        sys.exit(fail(unexpected(error), 1, type(error).__name__))
+    finally:
+        from suffice.cli.show import flush
+
+        flush()
+
+
+def fail(message: str, code: int, kind: str, document: dict[str, object] | None = None) -> int:
+    """Say what went wrong, as JSON on stdout too where that was asked for; the exit code."""
+    from suffice.cli.show import alarm, as_json
+
+    if "--json" in sys.argv[1:]:
+        as_json({**(document or {}), "error": {"kind": kind, "message": message, "exit_code": code}})
+    alarm(message)
+    return code
+
+
+def unexpected(error: Exception) -> str:
+    """One line for a failure nobody foresaw: its type and place in the code, never its text."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{type(error).__name__} in {place.name}, line {place.lineno}"
+    return f"Unexpected {where}. Its text is withheld, since it may hold data."

@@ -1,0 +1,148 @@
+"""The commands. Heavy modules are imported inside them, so that --help answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli import options as o
+from suffice.errors import UsageError
+
+app = typer.Typer(
+    name="suffice",
+    help="Protect confidential data and keep means, covariances and regressions exactly as they were.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # a traceback may hold data
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+key = typer.Typer(help="The secret key that decides a release.", no_args_is_help=True)
+app.add_typer(key, name="key")
+
+
+@app.command()
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", show_default=False)],
+    report: o.Report = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    threads: o.Threads = None,
+) -> None:
+    """Do what a plan says: read, protect, judge, write, certify."""
+    from suffice.cli.face import Face
+    from suffice.plan import Plan
+
+    Face(quiet, as_json, in_a_plan=True).release(Plan.read(plan), force, report, threads)
+
+
+@app.command()
+def protect(
+    data: Annotated[Path, typer.Argument(metavar="DATA", show_default=False)],
+    output: o.Output,
+    confidential: o.Confidential,
+    given: o.Given = "",
+    weight: o.Weight = None,
+    identifiers: o.Identifiers = "",
+    keep: o.Keep = "",
+    merge_below: o.MergeBelow = 0,
+    method: o.MethodName = "ipso",
+    param: o.Param = None,
+    then: o.Then = None,
+    then_param: o.ThenParam = None,
+    key_file: o.KeyFile = None,
+    accept: o.Accept = None,
+    report: o.Report = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    threads: o.Threads = None,
+) -> None:
+    """Protect DATA and write a certified release."""
+    from suffice.cli.face import Face
+    from suffice.plan import Plan
+
+    steps: list[dict[str, Any]] = [{"name": method, **o.pairs(param, "--param")}]
+    if then is not None:
+        steps.append({"name": then, **o.pairs(then_param, "--then-param")})
+    elif then_param:
+        raise UsageError("--then-param needs --then.\nName the second step with --then NAME.")
+    tables: dict[str, Any] = {
+        "data": {"path": str(data)},
+        "roles": _roles(confidential, given, weight, identifiers, keep, merge_below),
+        "method": steps,
+        "accept": o.pairs(accept, "--accept"),
+        "release": {"path": str(output), "force": force},
+    }
+    if key_file is not None:
+        tables["seed"] = {"key_file": str(key_file)}
+    Face(quiet, as_json).release(Plan.of(tables), force, report, threads)
+
+
+@app.command()
+def verify(
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", show_default=False)],
+    released: Annotated[Path, typer.Argument(metavar="RELEASE", show_default=False)],
+    confidential: o.Confidential,
+    given: o.Given = "",
+    weight: o.Weight = None,
+    identifiers: o.Identifiers = "",
+    keep: o.Keep = "",
+    merge_below: o.MergeBelow = 0,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
+    from suffice.cli.face import Face
+    from suffice.roles import Roles
+
+    roles = Roles(**_roles(confidential, given, weight, identifiers, keep, merge_below))
+    Face(quiet, as_json).verify(original, released, roles)
+
+
+@app.command()
+def methods(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False)] = None,
+    as_json: o.Json = False,
+) -> None:
+    """List the methods, or describe one: parameters, promises, references."""
+    from suffice.cli import catalogue
+
+    catalogue.show(name, as_json)
+
+
+@key.command("new")
+def key_new(file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)]) -> None:
+    """Write a new secret key of 256 bits, readable by you alone."""
+    from suffice.cli.show import say
+    from suffice.seed import Seed
+
+    Seed.new_file(file)
+    say(f"{file}: a new secret key. Whoever has it may undo a release: keep it apart from the data.")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]")] = Path("suffice-demo"),
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Make a file of firms, protect it, verify it, and show before and after."""
+    from suffice.cli.tour import tour
+
+    tour(folder, force, quiet)
+
+
+def _roles(
+    confidential: str, given: str, weight: str | None, identifiers: str, keep: str, merge_below: int
+) -> dict[str, Any]:
+    return {
+        "confidential": o.names(confidential),
+        "given": given,
+        "weight": weight,
+        "identifiers": o.names(identifiers),
+        "keep": o.names(keep),
+        "merge_below": merge_below,
+    }

@@ -1,0 +1,98 @@
+"""One request from the command line: compute, judge, write, and say what was done."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suffice.cli import show
+from suffice.cli.progress import bars
+from suffice.errors import FileError, NotPreservedError
+
+if TYPE_CHECKING:
+    from suffice.plan import Plan
+    from suffice.release import Release
+    from suffice.roles import Roles
+
+NO_KEY = (
+    "No key file was given: this release cannot be repeated, and no ledger of releases was kept.\n"
+    "Make a key with 'suffice key new FILE' and use it for every release of these data."
+)
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a command speaks: to people, quietly, or as one JSON document."""
+
+    quiet: bool = False
+    as_json: bool = False
+    in_a_plan: bool = False
+
+    def release(self, plan: Plan, force: bool, report: Path | None, threads: int | None) -> None:
+        """Protect, judge, write; where findings forbid writing, only the private report is written."""
+        output, force = plan.path(plan.release.path), force or plan.release.force
+        for path in (output, report):
+            if path is not None and path.exists() and not force:
+                raise FileError(
+                    f"{path.name} exists already.\nChoose another name, or replace it with --force."
+                )
+        with bars(self.quiet or self.as_json) as progress:
+            release = plan.protect(progress, threads)
+            why = show.refusal(release.findings, self.in_a_plan)
+            if why is None:
+                release.write(output, force=force, progress=progress)
+        written = [] if why else [output, *_certificates(release, output)]
+        if report is not None:
+            written.append(_private(plan, release, report))
+        self._say(release, plan, written, why)
+
+    def _say(self, release: Release, plan: Plan, written: list[Path], why: str | None) -> None:
+        document = show.document(release, written)
+        if why is None and self.as_json:
+            show.as_json(document)
+        elif not (self.quiet or self.as_json):
+            self._tell(release, plan, written)
+        if why is not None:
+            raise show.Blocked(why, document)
+
+    def _tell(self, release: Release, plan: Plan, written: list[Path]) -> None:
+        show.say(release.certificate.text())
+        if release.findings:
+            show.say("\nWhat an attacker could still do, and other findings", "bold")
+            show.findings(release.findings)
+        if written:
+            show.say("\nWritten", "bold")
+        for path in written:
+            show.say(f"  {path}")
+        if plan.seed is None:
+            show.say(f"\n{NO_KEY}")
+
+    def verify(self, original: Path, released: Path, roles: Roles) -> None:
+        """Certify a pair of files; NotPreservedError where a statistic differs."""
+        from suffice.verify import verify
+
+        result = verify(original, released, roles)
+        if self.as_json:
+            show.as_json(json.loads(result.to_json()))
+        elif not self.quiet:
+            show.say(result.text())
+        if not result.holds:
+            raise NotPreservedError("The released file does not keep the statistics of the original.")
+
+
+def _certificates(release: Release, output: Path) -> list[Path]:
+    """The certificate beside the release: for programs (written with it) and for people."""
+    from suffice.report import public
+
+    page = output.with_name(f"{output.name}.certificate.html")
+    public.write(release.certificate, page)
+    return [output.with_name(f"{output.name}.certificate.json"), page]
+
+
+def _private(plan: Plan, release: Release, report: Path) -> Path:
+    from suffice.report import private
+
+    private.write(release, plan.path(plan.data.path), report)
+    return report

@@ -1,0 +1,80 @@
+"""Pictures as PNG text: binned counts and correlations only, never points, never vectors."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+BEFORE, AFTER = "#9aa5b1", "#0b6e75"
+BINS = 40
+
+
+def histogram(before: Array, after: Array) -> str:
+    """Binned counts of a column before and after, on one scale."""
+    figure = _figure(5.2, 2.3)
+    axes = figure.add_subplot()
+    edges = np.histogram_bin_edges(np.concatenate([before, after]), BINS)
+    axes.stairs(np.histogram(before, edges)[0], edges, fill=True, color=BEFORE, label="original")
+    axes.stairs(np.histogram(after, edges)[0], edges, color=AFTER, linewidth=1.6, label="released")
+    axes.set_ylabel("records")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return _png(figure)
+
+
+def correlations(before: Array, after: Array, names: Sequence[str]) -> str:
+    """The correlation matrices of original and released columns, and their difference."""
+    figure = _figure(9.5, 3.4)
+    one, two = _correlation(before), _correlation(after)
+    scale = max(float(np.abs(two - one).max()), float(np.finfo(np.float64).eps))
+    panels = (("original", one, 1.0), ("released", two, 1.0), ("released - original", two - one, scale))
+    for place, (title, matrix, limit) in enumerate(panels, 1):
+        axes = figure.add_subplot(1, 3, place)
+        image = axes.imshow(matrix, cmap="RdBu_r", vmin=-limit, vmax=limit)
+        axes.set_title(title)
+        _name_sides(axes, names if place == 1 else [""] * len(names), names)
+        figure.colorbar(image, ax=axes, fraction=0.045)
+    return _png(figure)
+
+
+def _correlation(columns: Array) -> Array:
+    """Correlations; a constant column correlates with nothing."""
+    centred = columns - columns.mean(axis=0)
+    length = np.sqrt((centred**2).sum(axis=0))
+    unit = centred / np.where(length > 0, length, 1)
+    return np.asarray(unit.T @ unit)
+
+
+def _name_sides(axes: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
+    axes.set_yticks(range(len(rows)), [_plain(name) for name in rows])
+    axes.set_xticks(range(len(columns)), [_plain(name) for name in columns], rotation=60, ha="right")
+
+
+def _plain(name: str) -> str:
+    """A name without the signs that matplotlib reads as mathematics, and short."""
+    return name.replace("$", r"\$")[:24]
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _png(figure: Figure) -> str:
+    """The figure as base64 text, without metadata."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": None})
+    return base64.b64encode(file.getvalue()).decode("ascii")
