@@ -15,6 +15,7 @@ app = typer.Typer(
     help="Protect confidential data and keep means, covariances and regressions exactly as they were.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,  # plain help answers in half the time
     pretty_exceptions_enable=False,  # a traceback may hold data
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -11,85 +11,57 @@ import typer
 
 from suffice.errors import UsageError
 
-COLUMNS = "Columns"
-METHOD = "Method"
-RELEASE = "Release"
-
-Confidential = Annotated[
-    str, typer.Option(metavar="A,B,...", help="Columns to protect.", rich_help_panel=COLUMNS)
-]
+Confidential = Annotated[str, typer.Option(metavar="A,B,...", help="Columns to protect.")]
 Given = Annotated[
     str,
-    typer.Option(
-        metavar="FORMULA",
-        help="What is known and kept: 'C(region) + log(employees)'.",
-        rich_help_panel=COLUMNS,
-    ),
+    typer.Option(metavar="FORMULA", help="What is known and kept: 'C(region) + log(employees)'."),
 ]
-Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survey weight.", rich_help_panel=COLUMNS)]
-Identifiers = Annotated[
-    str, typer.Option(metavar="A,B,...", help="Columns that are dropped.", rich_help_panel=COLUMNS)
-]
+Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survey weight.")]
+Identifiers = Annotated[str, typer.Option(metavar="A,B,...", help="Columns that are dropped.")]
 Keep = Annotated[
     str,
-    typer.Option(
-        metavar="A,B,...", help="Columns released unchanged; nothing promised.", rich_help_panel=COLUMNS
-    ),
+    typer.Option(metavar="A,B,...", help="Columns released unchanged; nothing promised."),
 ]
 MergeBelow = Annotated[
     int,
-    typer.Option(
-        metavar="N", min=0, help="Join categories with fewer records than this.", rich_help_panel=COLUMNS
-    ),
+    typer.Option(metavar="N", min=0, help="Join categories with fewer records than this."),
 ]
 MethodName = Annotated[
     str,
-    typer.Option("--method", metavar="NAME", help="See 'suffice methods'.", rich_help_panel=METHOD),
+    typer.Option("--method", metavar="NAME", help="See 'suffice methods'."),
 ]
 Param = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="A parameter of --method; may repeat.", rich_help_panel=METHOD),
+    typer.Option(metavar="NAME=VALUE", help="A parameter of --method; may repeat."),
 ]
 Then = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
-        help="A second step, fed with the first: --then restore. More steps: a plan.",
-        rich_help_panel=METHOD,
+        metavar="NAME", help="A second step, fed with the first: --then restore. More steps: a plan."
     ),
 ]
 ThenParam = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="A parameter of --then; may repeat.", rich_help_panel=METHOD),
+    typer.Option(metavar="NAME=VALUE", help="A parameter of --then; may repeat."),
 ]
 KeyFile = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE",
-        help="Secret key, from 'suffice key new'. Without one the release cannot be repeated.",
-        rich_help_panel=METHOD,
+        metavar="FILE", help="Secret key, from 'suffice key new'. Without one the release cannot be repeated."
     ),
 ]
 Accept = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="RULE=REASON",
-        help="Release in spite of a finding; the reason is recorded. May repeat.",
-        rich_help_panel=RELEASE,
+        metavar="RULE=REASON", help="Release in spite of a finding; the reason is recorded. May repeat."
     ),
 ]
-Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="The release.", rich_help_panel=RELEASE)
-]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The release.")]
 Report = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE.html",
-        help="A private before-and-after report, for the data holder only.",
-        rich_help_panel=RELEASE,
-    ),
+    typer.Option(metavar="FILE.html", help="A private before-and-after report, for the data holder only."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.", rich_help_panel=RELEASE)]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads; they do not change a digit.")]
