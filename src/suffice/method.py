@@ -48,6 +48,10 @@ class Method(ABC):
     def examples(cls) -> tuple[Self, ...]:
         """Representative instances, right for any number of columns: the laws are tried on these."""
 
+    def then(self, *methods: Method) -> Chain:
+        """This method, and then others that take its result as their companion."""
+        return Chain((self, *methods))  # type: ignore[arg-type]  # the chain refuses what it cannot hold
+
     def each(self, parameter: str, count: int, of: str = "confidential columns") -> tuple[Any, ...]:
         """The parameter's value for each of `count` columns."""
         value = getattr(self, parameter)
@@ -95,10 +99,6 @@ class Isometric(Method):
             raise UsageError(f"{self.name} takes no data set, so it cannot follow another method.")
         return replace(self, **cast(dict[str, Any], {place: G}))
 
-    def then(self, *methods: Isometric) -> Chain:
-        """This method, and then others that take its result as their companion."""
-        return Chain((self, *methods))
-
     def aligned(self, Y: Array) -> Array:
         """The companion as an array with the rows and columns of Y."""
         G, place = self.companion, _companion(type(self))
@@ -110,6 +110,8 @@ class Isometric(Method):
 
     def new_scores(self, Z: Array, count: int, X: Array, *others: Array, n: int | None = None) -> Array:
         """T*: `count` scores from the first columns of Z, orthogonal to X and to the others (3), (27)."""
+        if Z.shape[1] < count:
+            raise UsageError(f"{self.name} needs {count} random columns and Z has {Z.shape[1]}.")
         _, Es = split(Z[:, :count], np.hstack([X, *others]))
         T = gqr(Es).Q
         if T.shape[1] < count:
@@ -137,6 +139,9 @@ class Chain(Isometric):
     steps: tuple[Isometric, ...]
 
     def __post_init__(self) -> None:
+        for step in self.steps:
+            if not isinstance(step, Isometric) or isinstance(step, Chain):
+                raise UsageError(f"{step.name} cannot be one step of several.")
         for step in self.steps[1:]:
             if _companion(type(step)) is None:
                 raise UsageError(f"{step.name} takes no data set, so it cannot follow another method.")
@@ -173,8 +178,8 @@ class Chain(Isometric):
     def with_companion(self, G: Array) -> Self:
         return replace(self, steps=(self.steps[0].with_companion(G), *self.steps[1:]))
 
-    def then(self, *methods: Isometric) -> Chain:
-        return Chain((*self.steps, *methods))
+    def then(self, *methods: Method) -> Chain:
+        return Chain((*self.steps, *methods))  # type: ignore[arg-type]
 
     def draws(self, k: int) -> int:
         return sum(step.draws(k) for step in self.steps)

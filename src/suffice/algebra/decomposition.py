@@ -43,7 +43,7 @@ class GQR:
         return f"GQR({len(self.Q)} x {self.R.shape[1]}, rank {self.rank})"
 
 
-def gqr(A: Array, tol: float = RANK) -> GQR:
+def gqr(A: Array, tol: float | Array = RANK) -> GQR:
     """Generalized QR decomposition, unique and with dependent columns allowed.
 
     A = QR,  R = R~P',  diag(R~) > 0                                  (24)-(26)
@@ -51,7 +51,8 @@ def gqr(A: Array, tol: float = RANK) -> GQR:
     Pivoting is minimal: a dependent column is dropped in favour of the columns before it.
 
     A: any matrix; more columns than rows, no columns and zero columns are fine.
-    tol: a column is dependent when its residual after the columns before it is at most `tol` of its length.
+    tol: a column is dependent when its residual after the columns before it is at most `tol` of its length
+        (one number, or one per column).
 
     Langsrud (2019), Appendix 1.
 
@@ -70,14 +71,15 @@ def gqr(A: Array, tol: float = RANK) -> GQR:
     return GQR(Q0 @ Q1, R, pivots)
 
 
-def independent(A: Array, tol: float = RANK) -> tuple[int, ...]:
+def independent(A: Array, tol: float | Array = RANK) -> tuple[int, ...]:
     """The columns of A that are no combination of the columns before them."""
     rows, columns = A.shape
+    tols = np.broadcast_to(tol, columns)
     Q = np.empty((rows, min(rows, columns)))
     pivots: list[int] = []
     for j in range(columns):
         q, length = _new_part(Q[:, : len(pivots)], A[:, j])
-        if len(pivots) < rows and length > tol:
+        if len(pivots) < rows and length > tols[j]:
             Q[:, len(pivots)] = q
             pivots.append(j)
     return tuple(pivots)
@@ -116,7 +118,7 @@ def scores(E: Array, by: By = "qr") -> tuple[Array, Array]:
 
 
 def _signs(Vt: Array) -> Array:
-    """+1 or -1 for each row of V': its sum becomes positive or, where that is nothing, its first large entry."""
+    """Signs of the rows of V' that make sums positive or, where a sum is nothing, the first large entry."""
     if not Vt.size:
         return np.ones(len(Vt))
     size = np.abs(Vt)
@@ -140,6 +142,11 @@ def split(Y: Array, X: Array) -> tuple[Array, Array]:
     E = E - Q @ (Q.T @ E)
     E[:, np.linalg.norm(E, axis=0) <= RANK * np.linalg.norm(Y, axis=0)] = 0.0
     return Y - E, E
+
+
+def freedom(X: Array, n: int | None) -> int:
+    """Degrees of freedom left by X: n - rank X, where n is the number of records (default: of rows)."""
+    return (len(X) if n is None else n) - gqr(X).rank
 
 
 def ensure_intercept(X: Array) -> Array:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from suffice.algebra.decomposition import Array, By, scores, split
+from suffice.algebra.decomposition import Array, scores, split
 from suffice.method import Isometric
 from suffice.parameter import Choice, parameter
 
@@ -36,7 +36,7 @@ class Ipso(Isometric):
     independent: ClassVar = True
     references: ClassVar = ("Langsrud (2019), equations (2)-(4)", "Burridge (2003), method C")
 
-    by: By = parameter(Choice(("qr", "svd")), "decomposition that gives the loadings", "qr")
+    by: Literal["qr", "svd"] = parameter(Choice(("qr", "svd")), "decomposition that gives the loadings", "qr")
 
     def draws(self, k: int) -> int:
         return k
