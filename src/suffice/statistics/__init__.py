@@ -1,1 +1,10 @@
+"""What can be promised and checked, one file each."""
 
+from suffice.statistics.covariance import Covariance
+from suffice.statistics.fit import Fit
+from suffice.statistics.given import Given
+from suffice.statistics.mean import Mean
+
+STATISTICS = {statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), Given())}
+
+__all__ = ["STATISTICS", "Covariance", "Fit", "Given", "Mean"]

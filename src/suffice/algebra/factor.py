@@ -1,0 +1,53 @@
+"""The R factor of a tall matrix as a fold: R of the stacked pair is the sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+WELL = 0.2
+"""A block whose Cholesky diagonal spreads less than this is well enough conditioned for its Gram matrix."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """R with R'R = A'A, and the number of rows of A.
+
+    >>> A, B = np.arange(12.0).reshape(6, 2), np.ones((3, 2))
+    >>> R = (Factor.of(A) + Factor.of(B)).R
+    >>> np.allclose(R.T @ R, A.T @ A + B.T @ B)
+    True
+    """
+
+    rows: int
+    R: Array
+
+    @classmethod
+    def of(cls, A: Array) -> Factor:
+        return cls(len(A), triangle(A))
+
+    @classmethod
+    def empty(cls, columns: int) -> Factor:
+        return cls(0, np.zeros((0, columns)))
+
+    def __add__(self, other: Self) -> Factor:
+        return Factor(self.rows + other.rows, triangle(np.vstack([self.R, other.R])))
+
+
+def triangle(A: Array) -> Array:
+    """R of A = QR: by the Gram matrix where A is well conditioned (that is 8 times faster), else by reflections."""
+    n, p = A.shape
+    if n > 8 * p:
+        try:
+            R = np.linalg.cholesky(A.T @ A).T
+        except np.linalg.LinAlgError:
+            return np.linalg.qr(A, mode="r")
+        size = np.abs(np.diagonal(R))
+        if p == 0 or size.min() > WELL * size.max():
+            return R
+    return np.linalg.qr(A, mode="r")

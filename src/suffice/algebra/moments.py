@@ -1,0 +1,95 @@
+"""Moments as folds: first the spread of every column, then sums and cross-products about a known centre."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Count, weight, mean, centred sum of squares, smallest and largest value of every column (Chan's merge)."""
+
+    rows: int
+    weight: float
+    mean: Array
+    squares: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, A: Array, w: Array | None = None) -> Spread:
+        low, high = A.min(axis=0), A.max(axis=0)
+        if w is None:
+            mean = A.sum(axis=0) / len(A)
+            squares = np.array([np.dot(d, d) for d in (A - mean).T])
+            return cls(len(A), float(len(A)), mean, squares, low, high)
+        total = float(w.sum())
+        mean = (w @ A) / total if total > 0 else np.zeros(A.shape[1])
+        return cls(int((w > 0).sum()), total, mean, w @ (A - mean) ** 2, low, high)
+
+    def __add__(self, other: Self) -> Spread:
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        apart = other.mean - self.mean
+        return Spread(
+            self.rows + other.rows,
+            weight,
+            self.mean + share * apart,
+            self.squares + other.squares + self.weight * share * apart**2,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+    def columns(self, which: slice) -> Spread:
+        return Spread(
+            self.rows, self.weight, self.mean[which], self.squares[which], self.low[which], self.high[which]
+        )
+
+    @property
+    def sd(self) -> Array:
+        return np.sqrt(self.squares / max(self.weight, 1e-300))
+
+    @property
+    def size(self) -> Array:
+        """The largest absolute value."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weight, sums and cross-products of columns about a fixed centre: what a certificate compares."""
+
+    rows: int
+    weight: float
+    sums: Array
+    products: Array
+
+    @classmethod
+    def of(cls, A: Array, w: Array | None = None) -> Moments:
+        """Of columns that are centred already."""
+        if w is None:
+            return cls(len(A), float(len(A)), A.sum(axis=0), A.T @ A)
+        return cls(int((w > 0).sum()), float(w.sum()), w @ A, (A * w[:, None]).T @ A)
+
+    def __add__(self, other: Self) -> Moments:
+        return Moments(
+            self.rows + other.rows,
+            self.weight + other.weight,
+            self.sums + other.sums,
+            self.products + other.products,
+        )
+
+    @property
+    def mean(self) -> Array:
+        return self.sums / self.weight
+
+    @property
+    def covariance(self) -> Array:
+        """Divisor: the sum of the weights."""
+        return self.products / self.weight - np.outer(self.mean, self.mean)

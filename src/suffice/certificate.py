@@ -1,0 +1,173 @@
+"""The certificate: every promised statistic, recomputed from the released rows by code that does not know the method."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.algebra.decomposition import independent
+from suffice.algebra.moments import Moments
+from suffice.design import Design
+from suffice.rows import Block, Rows
+from suffice.statistic import BOUND, Array, Claim, Pair
+from suffice.statistics import STATISTICS
+
+STEEP = 1e6
+"""Condition of X above which coefficients, unlike fits, are not compared."""
+
+NEVER_PROMISED = (
+    "shapes of distributions, quantiles, extremes and signs",
+    "statistics of groups, or regressions on terms, that are not among the given terms",
+    "anything after rounding or editing the released file",
+)
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Regression coefficients, in their own standard errors."""
+
+    gap: float
+    condition: float
+
+    def __str__(self) -> str:
+        if self.condition > STEEP:
+            return f"regression coefficients are not compared: cond(X) = {self.condition:.1e}; the fits above are"
+        return f"regression coefficients differ by at most {self.gap:.1e} standard errors (cond(X) = {self.condition:.1e})"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was kept, how exactly, and what is not promised. It holds no data value."""
+
+    claims: tuple[Claim, ...]
+    rows: int
+    given: tuple[str, ...]
+    confidential: tuple[str, ...]
+    method: str
+    source: str
+    """What the statistics were recomputed from."""
+    coefficients: Coefficients | None
+    notes: tuple[str, ...]
+    not_promised: tuple[str, ...]
+    same_rows: bool
+
+    @property
+    def holds(self) -> bool:
+        return self.same_rows and all(claim.holds for claim in self.claims)
+
+    def text(self) -> str:
+        width = max((len(claim.sentence) for claim in self.claims), default=0)
+        lines = [
+            f"suffice certificate: {'HOLDS' if self.holds else 'DOES NOT HOLD'}",
+            f"  {self.rows} rows . confidential: {', '.join(self.confidential)}",
+            f"  given: {' + '.join(self.given) or 'intercept only'} . method: {self.method}",
+            f"  recomputed from {self.source}",
+            "",
+            f"  {'kept':<{width}}  largest error   ratio (at most {BOUND:g})",
+        ]
+        for claim in self.claims:
+            place = "" if claim.holds else f"   NOT KEPT at {claim.where}"
+            lines.append(f"  {claim.sentence:<{width}}  {claim.error:>13.1e}   {claim.ratio:<.2g}{place}")
+        if not self.same_rows:
+            lines.append("  NOT KEPT: the number of rows or the sum of the weights")
+        if self.coefficients is not None:
+            lines.append(f"  {self.coefficients}")
+        lines += ["  errors are shares of a standard deviation; the ratio is in units of what the digits can hold", ""]
+        lines += [f"  note: {note}" for note in self.notes]
+        lines += [f"  not promised: {each}" for each in self.not_promised]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=True) + "\n"
+
+    def as_dict(self) -> dict[str, Any]:
+        claims = [{**asdict(claim), "bound": BOUND, "holds": claim.holds} for claim in self.claims]
+        return {"suffice": "certificate", "holds": self.holds, **asdict(self), "claims": claims}
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(claim.sentence)}</td><td>{claim.error:.1e}</td><td>{claim.ratio:.2g}</td>"
+            f"<td>{'kept' if claim.holds else 'NOT KEPT'}</td></tr>"
+            for claim in self.claims
+        )
+        extra = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        extra += "".join(f"<li>not promised: {html.escape(each)}</li>" for each in self.not_promised)
+        verdict = "holds" if self.holds else "does not hold"
+        return (
+            f"<div><b>suffice certificate {verdict}</b> ({self.rows} rows, recomputed from {html.escape(self.source)})"
+            "<table><tr><th>kept</th><th>largest error (sd)</th><th>ratio</th><th></th></tr>"
+            f"{rows}</table><ul>{extra}</ul></div>"
+        )
+
+
+def certify(
+    pair: Pair,
+    promises: Iterable[str],
+    *,
+    terms: tuple[str, ...],
+    method: str,
+    source: str,
+    notes: tuple[str, ...] = (),
+    not_promised: tuple[str, ...] = (),
+) -> Certificate:
+    """Compare the promised statistics of a pair."""
+    promised = [name for name in promises if pair.spans_one or name != "mean"]
+    claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given"))
+    kept_rows = pair.original.rows == pair.released.rows
+    kept_weight = abs(pair.original.weight - pair.released.weight) <= 1e-12 * pair.original.weight
+    lacking = tuple(f"{each.name} of the confidential columns" for name, each in STATISTICS.items() if name not in (*promised, "given"))
+    return Certificate(
+        claims,
+        pair.released.rows,
+        terms,
+        pair.confidential,
+        method,
+        source,
+        coefficients(pair) if "fit" in promised else None,
+        notes,
+        (*lacking, *not_promised, *NEVER_PROMISED),
+        kept_rows and kept_weight,
+    )
+
+
+def moments(rows: Rows, design: Design, centre: Array, stage: str = "certifying") -> Moments:
+    """The moments of a file about a centre."""
+
+    def of(block: Block) -> Moments:
+        W = design.matrix(block)
+        W -= centre
+        return Moments.of(W, design.weights(block))
+
+    return rows.fold(of, design.columns, stage)
+
+
+def coefficients(pair: Pair) -> Coefficients:
+    """Coefficients of every confidential column on the given ones, from correlations."""
+    m = len(pair.given)
+    kept = [j for j in range(m) if np.isfinite(pair.sd[j])]
+    before, after = _correlation(pair, pair.original), _correlation(pair, pair.released)
+    kept = [kept[j] for j in independent(before[np.ix_(kept, kept)], 1e-14)]
+    if not kept:
+        return Coefficients(0.0, 1.0)
+    S = before[np.ix_(kept, kept)]
+    condition = float(np.sqrt(np.linalg.cond(S)))
+    if not condition < STEEP:
+        return Coefficients(float("nan"), condition)
+    B, Bstar = (np.linalg.solve(C[np.ix_(kept, kept)], C[kept, m:]) for C in (before, after))
+    residual = np.maximum(1.0 - np.einsum("ij,ij->j", before[kept, m:], B), 1e-12)
+    nu = max(pair.original.rows - len(kept) - 1, 1)
+    error = np.sqrt(np.outer(np.diagonal(np.linalg.inv(S)), residual) / nu)
+    return Coefficients(float(np.abs((Bstar - B) / error).max()), condition)
+
+
+def _correlation(pair: Pair, moments: Moments) -> Array:
+    second = moments.covariance if pair.spans_one else moments.products / moments.weight
+    return np.asarray(second / np.outer(pair.sd, pair.sd))

@@ -1,0 +1,71 @@
+"""What is known of a release when the guards judge it: numbers, counts and column names, no values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that the guards may look at, so that each of them is a function of plain numbers."""
+
+    n: int
+    """Records that count (weight above zero)."""
+    rank: int
+    """Independent columns of X."""
+    residual_rank: int
+    """Independent residual columns of Y."""
+    confidential: tuple[str, ...]
+    promises: tuple[str, ...]
+    independent: bool
+    """The released residuals carry nothing of the original ones but their covariance."""
+    leverage: float = 0.0
+    leverage_counts: tuple[int, int, int] = (0, 0, 0)
+    """Records above .2, above .5, and from .999 on."""
+    leverage_term: str = ""
+    stacked_leverage: float = 0.0
+    """With the given terms of all earlier releases of the same columns added."""
+    canonical: float = 0.0
+    canonical_null: float = 0.0
+    """The 99.9 % point over random permutations of the released rows."""
+    correlations: tuple[float, ...] = ()
+    """Residual correlation of original and released, per confidential column."""
+    d: tuple[float | None, ...] = ()
+    """The correlations that a hybrid was asked for, as used (alpha included)."""
+    kept_scores: int = 0
+    scores: int = 0
+    altered_share: float = 1.0
+    """Share of the residual variance in scores that are not kept."""
+    seed: str = "entropy"
+    copies: int = 0
+    outlying: int = 0
+    outlying_near: int = 0
+    negatives: dict[str, int] = field(default_factory=dict)
+    """Columns that had no negative value: how many the release has."""
+    dependent: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Confidential columns that are a combination of others (and of the given ones), exactly."""
+    explained: tuple[str, ...] = ()
+    """Confidential columns that are a function of the given ones."""
+    constant: tuple[str, ...] = ()
+    order: float = 0.0
+    """Correlation of a row's place in the release with its place in the original."""
+    precision: dict[str, float] = field(default_factory=dict)
+    """eps max|y| / sd of each confidential column."""
+    unweighted: int = 0
+    """Records of weight zero."""
+    earlier: tuple[float, ...] = ()
+    """d of every earlier release of a confidential column of this one, by the ledger."""
+    ledger: bool = False
+    columns: tuple[str, ...] = ()
+    """Names of the released columns."""
+
+    @property
+    def nu(self) -> int:
+        return self.n - self.rank
+
+    @property
+    def reach(self) -> float:
+        """The largest residual correlation that this release carries by intent."""
+        if self.independent:
+            return 0.0
+        return max((abs(d) for d in self.d if d is not None), default=self.canonical)

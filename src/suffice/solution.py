@@ -1,0 +1,302 @@
+"""From rows to the small factor, from the method's answer back to the rows: fold, solve, map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtrsm
+
+from suffice.algebra.basis import EPS, Basis, Isometry, Sample
+from suffice.algebra.decomposition import gqr, split
+from suffice.algebra.factor import Factor
+from suffice.algebra.moments import Moments, Spread
+from suffice.design import Design
+from suffice.digest import Digest
+from suffice.errors import InputError
+from suffice.method import Isometric
+from suffice.rows import BLOCK, Block, Both, Rows
+from suffice.seed import Stream
+from suffice.watch import Watch, copies, leverage, negatives, outliers
+
+Array = NDArray[np.float64]
+
+SAMPLES = 8
+"""Blocks from which the coordinates are chosen."""
+STEEP = 20.0
+"""Coordinates whose condition is above this are made anew from all rows."""
+COMPANION = "companion\0"
+"""Marks the columns of a row-aligned data set that a method was given."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The first pass: spread of every column, blocks to choose coordinates from, digests."""
+
+    spread: Spread
+    sample: Sample
+    digest: Digest
+    unweighted: int
+
+    def __add__(self, other: Self) -> Survey:
+        return Survey(
+            self.spread + other.spread,
+            self.sample + other.sample,
+            self.digest + other.digest,
+            self.unweighted + other.unweighted,
+        )
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The numeric side of a block: W = [X Y G] and the weights, G being a companion's columns."""
+
+    design: Design
+    companion: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        names = self.design.confidential if self.companion else ()
+        return (*self.design.columns, *(COMPANION + name for name in names))
+
+    def matrix(self, block: Block) -> Array:
+        W = self.design.matrix(block)
+        if not self.companion:
+            return W
+        G = [block.columns[COMPANION + name] for name in self.design.confidential]
+        return np.asfortranarray(np.column_stack([W, *G]))
+
+    def survey(self, rows: Rows) -> Survey:
+        blocks = -(-rows.n // BLOCK)
+        chosen = {int(i) * BLOCK for i in np.linspace(0, blocks - 1, min(SAMPLES, blocks)).round()}
+
+        def of(block: Block) -> Survey:
+            with np.errstate(all="ignore"):  # what is not finite is found below, with its place
+                W, w = self.matrix(block), self.design.weights(block)
+                spread = Spread.of(W, w)
+                sane = bool(np.isfinite(spread.squares).all())
+                sample = Sample.of(W, w) if block.start in chosen and sane else Sample()
+                zero = 0 if w is None else int((w == 0).sum())
+                return Survey(spread, sample, Digest.of(block, self.columns), zero)
+
+        with np.errstate(all="ignore"):
+            found = rows.fold(of, self.columns, "reading")
+        self._check(rows, found)
+        return found
+
+    def _check(self, rows: Rows, found: Survey) -> None:
+        spread = found.spread
+        names = (*self.design.names, *self.design.confidential)
+        p = len(names)
+        if not np.isfinite(spread.low + spread.high).all() or _beyond(rows, self.design, spread):
+            self.design.complain(rows)
+        if self.design.roles.weight is not None:
+            self.design.complain(rows) if spread.weight <= 0 or not np.isfinite(spread.weight) else None
+            if _negative_weights(rows, self.design):
+                self.design.complain(rows)
+        if not np.isfinite(spread.squares[:p]).all() or (spread.size[:p] > 1e150).any():
+            wide = [name for name, size in zip(names, spread.size, strict=False) if not size < 1e150]
+            raise InputError(f"Values too large to be squared in {', '.join(wide)}.\nDivide the column by a power of ten.")
+        if not np.isfinite(spread.low + spread.high).all():
+            raise InputError("The candidate has missing or infinite values in the confidential columns.\nFill them first.")
+
+
+def _beyond(rows: Rows, design: Design, spread: Spread) -> bool:
+    return any(
+        rows.kinds[name] == "integer" and size > 2.0**53
+        for name, size in zip(design.confidential, spread.size[design.m :], strict=False)
+    )
+
+
+def _negative_weights(rows: Rows, design: Design) -> bool:
+    def lowest(block: Block) -> Spread:
+        w = design.weights(block)
+        assert w is not None
+        return Spread.of(w[:, None])
+
+    assert design.roles.weight is not None
+    found = rows.fold(lowest, (design.roles.weight,), "reading")
+    return not found.low[0] >= 0
+
+
+@dataclass(frozen=True, repr=False)
+class Solution:
+    """The answer, ready to be mapped over rows; `small` keeps what was solved, for the guards."""
+
+    frame: Frame
+    survey: Survey
+    isometry: Isometry
+    original: Moments
+    stream: Stream
+    draws: int
+    M: Array
+    E: Array
+    Estar: Array
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def find(cls, rows: Rows, frame: Frame, survey: Survey, method: Isometric, stream: Stream) -> Solution:
+        design, spread = frame.design, survey.spread
+        m, k, q = design.m, design.k, method.draws(design.k)
+        p = len(spread.mean)
+        centre = np.where(np.arange(p) > 0, spread.mean, 0.0) if design.intercept else np.zeros(p)
+        basis = Basis.choose(survey.sample, spread, centre)
+        isometry, original = fold(rows, frame, basis, stream, q, spread)
+        for _ in range(2):
+            if isometry.condition > STEEP:
+                isometry, _ = fold(rows, frame, isometry.refined(), stream, q, spread)
+        X = isometry.spanning(range(m))
+        Y = isometry.columns(range(m, m + k))
+        Z = isometry.columns(range(p, p + q))
+        small = method.with_companion(isometry.columns(range(m + k, p))) if frame.companion else method
+        Ystar = small.solve(X, Y, Z, spread.rows)
+        E, Estar = split(Y, X)[1], split(Ystar, X)[1]
+        explained = ~E.any(axis=0)
+        M = isometry.carry(np.where(explained, 0.0, Ystar - Y))  # what X explains, and constants, stay bit for bit
+        remarks = small.remarks(X, Y, Z, spread.rows)
+        return cls(frame, survey, isometry, original, stream, q, M, E, Estar, remarks)
+
+    @property
+    def design(self) -> Design:
+        return self.frame.design
+
+    @property
+    def confidential(self) -> slice:
+        return slice(self.design.m, self.design.m + self.design.k)
+
+    @property
+    def rank(self) -> int:
+        """Independent columns of X."""
+        return sum(j < self.design.m for j in self.isometry.pivots)
+
+    @property
+    def nu(self) -> int:
+        return self.survey.spread.rows - self.rank
+
+    def coordinates(self, block: Block) -> tuple[Array, Array]:
+        """Y and the coordinates A of a block."""
+        W = self.frame.matrix(block)
+        Y = W[:, self.confidential].copy(order="F")
+        W -= self.isometry.basis.centre
+        return Y, self.isometry.basis.coordinates(W, normals(self.stream, block, self.draws))
+
+    def released(self, block: Block) -> Array:
+        """Y* of a block: the change is added, so a column keeps the digits that it has."""
+        Y, A = self.coordinates(block)
+        return Y + A @ self.M
+
+    def watching(self, sampled: NDArray[np.int64]) -> Watching:
+        """The map that is watched; `sampled` rows are kept whole."""
+        given = [j for j in self.isometry.pivots if j < self.design.m]
+        return Watching(
+            self,
+            self.survey.spread.columns(self.confidential),
+            np.sort(sampled),
+            given,
+            self.isometry.R[: len(given), given],
+            self.isometry.carry(np.hstack([self.E, self.Estar])),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Watching:
+    """Maps a block and watches it at the same time."""
+
+    solution: Solution
+    spread: Spread
+    sampled: NDArray[np.int64]
+    given: list[int]
+    R: Array
+    ME: Array
+
+    def __call__(self, block: Block) -> tuple[Array, Watch]:
+        solution, k = self.solution, self.solution.design.k
+        Y, A = solution.coordinates(block)
+        change = A @ solution.M
+        Ystar = Y + change
+        first, last = np.searchsorted(self.sampled, [block.start, block.start + len(block)])
+        residuals = A[self.sampled[first:last] - block.start] @ self.ME
+        explained = ~solution.E.any(axis=0)
+        watch = Watch(
+            *leverage(self.orthonormal(A), self.weights(block), block.start),
+            copies(self.spread, explained, Y, change, block.start),
+            *outliers(self.spread, explained, Y, change),
+            negatives(self.spread, explained, Ystar),
+            ((residuals[:, :k], residuals[:, k:]),),
+        )
+        return Ystar, watch
+
+    def weights(self, block: Block) -> Array | None:
+        w = self.solution.design.weights(block)
+        return None if w is None else w * (self.spread.rows / self.spread.weight)
+
+    def orthonormal(self, A: Array) -> Array:
+        """Rows of an orthonormal basis of X."""
+        return np.asarray(dtrsm(1.0, self.R, np.asfortranarray(A[:, self.given]), side=1, overwrite_b=1))
+
+
+def normals(stream: Stream, block: Block, columns: int) -> Array:
+    return stream.normals(block.start // BLOCK, len(block), columns)
+
+
+def fold(
+    rows: Rows, frame: Frame, basis: Basis, stream: Stream, q: int, spread: Spread
+) -> tuple[Isometry, Moments]:
+    """The small factor of all rows in these coordinates, and the moments that the certificate will ask for."""
+    mean_weight, plain = spread.weight / spread.rows, slice(0, frame.design.m + frame.design.k)
+
+    def of(block: Block) -> Both:
+        W, w = frame.matrix(block), frame.design.weights(block)
+        W -= basis.centre
+        moments = Moments.of(W[:, plain], w)
+        A = basis.coordinates(W, normals(stream, block, q))
+        if w is not None:
+            A *= np.sqrt(w / mean_weight)[:, None]
+        return Both(Factor.of(A), moments)
+
+    both = rows.fold(of, frame.columns, "folding")
+    factor = Factor(spread.rows, both.one.R)
+    return Isometry.of(basis, factor), both.two
+
+
+class Joined(Rows):
+    """Rows beside a row-aligned data set: the runs of both are cut at the same rows."""
+
+    def __init__(self, rows: Rows, other: Rows, columns: Sequence[str]) -> None:
+        if rows.n != other.n:
+            raise InputError(f"The candidate has {other.n} rows and the data have {rows.n}.\nBoth must have the same rows in the same order.")
+        missing = [name for name in columns if other.kinds.get(name) not in ("float", "integer")]
+        if missing:
+            raise InputError(f"The candidate lacks numeric columns {', '.join(map(repr, missing))}.")
+        self.rows, self.other = rows, other
+        self.n, self.threads, self.progress = rows.n, rows.threads, rows.progress
+        self.kinds = rows.kinds
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        own = [name for name in columns if not name.startswith(COMPANION)]
+        theirs = [name.removeprefix(COMPANION) for name in columns if name.startswith(COMPANION)]
+        if not theirs:
+            yield from self.rows.runs(own)
+            return
+        for mine, other in zip(self.rows.runs(own), self.other.runs(theirs), strict=True):
+            yield [
+                Block(a.start, {**a.columns, **{COMPANION + name: column for name, column in b.columns.items()}})
+                for a, b in zip(mine, other, strict=True)
+            ]
+
+
+def canonical(E: Array, Estar: Array) -> float:
+    """The largest canonical correlation of two sets of residuals."""
+    Q, Qstar = gqr(E).Q, gqr(Estar).Q
+    if not Q.size or not Qstar.size:
+        return 0.0
+    return float(min(1.0, np.linalg.svd(Q.T @ Qstar, compute_uv=False)[0]))
+
+
+def precision(spread: Spread) -> Array:
+    """eps max|y| / sd: the share of a standard deviation that the last digit is worth."""
+    constant = spread.sd <= 4 * EPS * spread.size
+    return np.where(constant, 0.0, EPS * spread.size / np.where(constant, 1.0, spread.sd))

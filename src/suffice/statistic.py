@@ -1,0 +1,102 @@
+"""A statistic: promised by a method, demanded by a user, checked by the certificate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.moments import Moments
+
+Array = NDArray[np.float64]
+
+EPS = float(np.finfo(np.float64).eps)
+BOUND = 30.0
+"""A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statistic, how far the released rows are from it, and what the digits of the data allow."""
+
+    statistic: str
+    sentence: str
+    error: float
+    ratio: float
+    where: str
+
+    @property
+    def holds(self) -> bool:
+        return self.ratio <= BOUND
+
+    @classmethod
+    def worst(cls, statistic: str, sentence: str, errors: Array, lost: Array, names: Sequence[str]) -> Claim:
+        """The claim at its worst entry; `lost` is max(1, max|y|/sd) of each."""
+        if not errors.size:
+            return cls(statistic, sentence, 0.0, 0.0, "")
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        ratios = errors / (EPS * lost)
+        top = int(ratios.argmax())
+        return cls(statistic, sentence, float(errors.max()), float(ratios.flat[top]), names[top])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same moments of the original and of the released rows, about one centre: X first, then Y."""
+
+    original: Moments
+    released: Moments
+    size: Array
+    """The largest absolute value of each original column."""
+    given: tuple[str, ...]
+    confidential: tuple[str, ...]
+    spans_one: bool
+    """Whether 1 lies in the span of X: if not, means are not promised and second moments are raw."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.given + self.confidential
+
+    @cached_property
+    def sd(self) -> Array:
+        second = self.original.covariance if self.spans_one else self.original.products / self.original.weight
+        sd = np.sqrt(np.maximum(np.diagonal(second), 0.0))
+        return np.where(sd > 4 * EPS * self.size, sd, np.inf)  # a constant column has no error on this scale
+
+    @cached_property
+    def lost(self) -> Array:
+        return np.maximum(1.0, self.size / self.sd)
+
+    @cached_property
+    def mean_errors(self) -> Array:
+        return np.abs(self.released.mean - self.original.mean) / self.sd
+
+    @cached_property
+    def product_errors(self) -> Array:
+        """Scaled differences of covariances, or of raw products where 1 is not in the span of X."""
+        if self.spans_one:
+            gap = self.released.covariance - self.original.covariance
+        else:
+            gap = self.released.products / self.released.weight - self.original.products / self.original.weight
+        return np.abs(gap) / np.outer(self.sd, self.sd)
+
+    def block(self, rows: slice, columns: slice) -> tuple[Array, Array, list[str]]:
+        """Errors, lost digits and names of one block of the products."""
+        errors = self.product_errors[rows, columns]
+        lost = np.maximum(self.lost[rows, None], self.lost[None, columns])
+        names = [f"{a}, {b}" for a in self.names[rows] for b in self.names[columns]]
+        return errors, lost, names
+
+
+class Statistic(ABC):
+    """Something that can be recomputed from two files and compared."""
+
+    name: str
+
+    @abstractmethod
+    def claim(self, pair: Pair) -> Claim:
+        """How exactly the released rows have it."""

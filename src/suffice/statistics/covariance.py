@@ -1,0 +1,16 @@
+"""Variances and covariances of the confidential columns."""
+
+from __future__ import annotations
+
+from suffice.statistic import Claim, Pair, Statistic
+
+
+class Covariance(Statistic):
+    """|S* - S| / (sd sd) for every pair of confidential columns."""
+
+    name = "covariance"
+
+    def claim(self, pair: Pair) -> Claim:
+        Y = slice(len(pair.given), None)
+        sentence = "variances and covariances" if pair.spans_one else "raw second moments"
+        return Claim.worst(self.name, f"{sentence} of the confidential columns", *pair.block(Y, Y))

@@ -1,0 +1,89 @@
+"""What the guards must see of every pair of original and released rows: one fold, beside the map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.moments import Spread
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SAME = 1e-6
+"""A value released within this share of a standard deviation is the value itself."""
+FAR, NEAR = 5.0, 0.1
+"""Outlying cells are FAR standard deviations out; one is given away when NEAR of its distance, or less, is changed."""
+
+
+@dataclass(frozen=True, repr=False)
+class Watch:
+    """Counts over rows, and the few rows that a guard needs whole."""
+
+    leverage: NDArray[np.int64]
+    """Records with leverage above .2, above .5 and from .999 on."""
+    highest: tuple[float, int]
+    """The largest leverage and its row."""
+    copies: tuple[int, ...]
+    """Rows released with their own confidential values (not all zero)."""
+    outlying: int
+    outlying_near: int
+    negative: NDArray[np.int64]
+    """Per confidential column: released values below zero."""
+    sample: tuple[tuple[Array, Array], ...]
+    """Original and released residuals of sampled rows."""
+
+    def __add__(self, other: Self) -> Watch:
+        return Watch(
+            self.leverage + other.leverage,
+            max(self.highest, other.highest),
+            self.copies + other.copies,
+            self.outlying + other.outlying,
+            self.outlying_near + other.outlying_near,
+            self.negative + other.negative,
+            self.sample + other.sample,
+        )
+
+
+def leverage(Q: Array, w: Array | None, start: int) -> tuple[NDArray[np.int64], tuple[float, int]]:
+    """Counts and the highest, from rows of an orthonormal basis of sqrt(w) X."""
+    h = np.einsum("ij,ij->i", Q, Q)
+    if w is not None:
+        h = h * w
+    top = int(h.argmax())
+    return np.array([(h > 0.2).sum(), (h > 0.5).sum(), (h >= 0.999).sum()]), (float(h[top]), start + top)
+
+
+def copies(spread: Spread, constant: Flags, Y: Array, change: Array, start: int) -> tuple[int, ...]:
+    """Rows whose confidential values, constant columns and all-zero records aside, are released as they are."""
+    open_ = np.flatnonzero(~constant)
+    rows = np.arange(len(Y))
+    for j in open_:
+        rows = rows[np.abs(change[rows, j]) <= SAME * spread.sd[j]]
+        if not len(rows):
+            return ()
+    rows = rows[(Y[np.ix_(rows, open_)] != 0).any(axis=1)] if len(open_) else rows[:0]
+    return tuple((rows + start).tolist())
+
+
+def outliers(spread: Spread, constant: Flags, Y: Array, change: Array) -> tuple[int, int]:
+    """Cells that lie far out, and those of them that are released near their own value."""
+    far = near = 0
+    reach = np.maximum(spread.high - spread.mean, spread.mean - spread.low)
+    for j in np.flatnonzero(~constant & (reach > FAR * spread.sd)):
+        out = np.abs(Y[:, j] - spread.mean[j])
+        rows = np.flatnonzero(out > FAR * spread.sd[j])
+        far += len(rows)
+        near += int((np.abs(change[rows, j]) <= NEAR * out[rows]).sum())
+    return far, near
+
+
+def negatives(spread: Spread, constant: Flags, Ystar: Array) -> NDArray[np.int64]:
+    """Per column that had none: released values below zero."""
+    counts = np.zeros(Ystar.shape[1], dtype=np.int64)
+    for j in np.flatnonzero((spread.low >= 0) & ~constant):
+        counts[j] = np.count_nonzero(Ystar[:, j] < 0)
+    return counts
