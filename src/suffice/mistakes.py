@@ -80,7 +80,10 @@ def _of_step(place: str, name: str, **given: Any) -> Iterator[str]:
 def of_rules(rules: Any) -> Iterator[str]:
     """Findings that do not exist cannot be accepted."""
     if isinstance(rules, dict) and rules:
-        from suffice.guard import RULES
+        from suffice.guards import GUARDS
 
-        for rule in [rule for rule in rules if rule not in RULES]:
-            yield f"accept.{rule}: unknown rule.{suggest(rule, RULES)} Known: {', '.join(sorted(RULES))}."
+        for rule in [rule for rule in rules if rule not in GUARDS]:
+            yield f"accept.{rule}: unknown rule.{suggest(rule, GUARDS)} Known: {', '.join(sorted(GUARDS))}."
+        for rule, reason in rules.items():
+            if isinstance(reason, str) and not reason.strip():
+                yield f"accept.{rule}: needs a reason."

@@ -102,9 +102,7 @@ def document(release: Release, written: Iterable[Path]) -> dict[str, Any]:
 
 def refusal(found: Iterable[Finding], in_a_plan: bool) -> str | None:
     """Why nothing is written and what lifts it, or None where nothing forbids it."""
-    blocking = [
-        finding for finding in by_level(found) if finding.level in ("never", "stop") and not finding.accepted
-    ]
+    blocking = [finding for finding in by_level(found) if finding.blocks]
     if not blocking:
         return None
     lines = [f"Not written: {len(blocking)} of the findings forbid{'s' if len(blocking) == 1 else ''} it."]

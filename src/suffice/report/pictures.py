@@ -15,16 +15,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 BEFORE, AFTER = "#9aa5b1", "#0b6e75"
-BINS = 40
 
 
-def histogram(before: Array, after: Array) -> str:
-    """Binned counts of a column before and after, on one scale."""
+def histogram(edges: Array, before: NDArray[np.int64], after: NDArray[np.int64]) -> str:
+    """Records per bin before and after, on one scale."""
     figure = _figure(5.2, 2.3)
     axes = figure.add_subplot()
-    edges = np.histogram_bin_edges(np.concatenate([before, after]), BINS)
-    axes.stairs(np.histogram(before, edges)[0], edges, fill=True, color=BEFORE, label="original")
-    axes.stairs(np.histogram(after, edges)[0], edges, color=AFTER, linewidth=1.6, label="released")
+    axes.stairs(before, edges, fill=True, color=BEFORE, label="original")
+    axes.stairs(after, edges, color=AFTER, linewidth=1.6, label="released")
     axes.set_ylabel("records")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
@@ -34,9 +32,9 @@ def histogram(before: Array, after: Array) -> str:
 def correlations(before: Array, after: Array, names: Sequence[str]) -> str:
     """The correlation matrices of original and released columns, and their difference."""
     figure = _figure(9.5, 3.4)
-    one, two = _correlation(before), _correlation(after)
-    scale = max(float(np.abs(two - one).max()), float(np.finfo(np.float64).eps))
-    panels = (("original", one, 1.0), ("released", two, 1.0), ("released - original", two - one, scale))
+    gap = after - before
+    scale = max(float(np.abs(gap).max()), float(np.finfo(np.float64).eps))
+    panels = (("original", before, 1.0), ("released", after, 1.0), ("released - original", gap, scale))
     for place, (title, matrix, limit) in enumerate(panels, 1):
         axes = figure.add_subplot(1, 3, place)
         image = axes.imshow(matrix, cmap="RdBu_r", vmin=-limit, vmax=limit)
@@ -44,14 +42,6 @@ def correlations(before: Array, after: Array, names: Sequence[str]) -> str:
         _name_sides(axes, names if place == 1 else [""] * len(names), names)
         figure.colorbar(image, ax=axes, fraction=0.045)
     return _png(figure)
-
-
-def _correlation(columns: Array) -> Array:
-    """Correlations; a constant column correlates with nothing."""
-    centred = columns - columns.mean(axis=0)
-    length = np.sqrt((centred**2).sum(axis=0))
-    unit = centred / np.where(length > 0, length, 1)
-    return np.asarray(unit.T @ unit)
 
 
 def _name_sides(axes: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
