@@ -1,0 +1,102 @@
+"""What kind of file a path holds, decided by its name and its first bytes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from suffice.errors import FileError, InputError, UsageError, suggest
+
+SUFFIXES = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".sav": "sav",
+    ".zsav": "sav",
+    ".por": "por",
+    ".dta": "dta",
+    ".sas7bdat": "sas7bdat",
+    ".xpt": "xpt",
+}
+"""Kinds by suffix. SPSS .por and SAS .sas7bdat can be read only."""
+
+READ_ONLY = ("por", "sas7bdat")
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"\xff\xff\xff\xff": "feather"}
+REFUSED = {
+    b"PK\x03\x04": "is a zip archive or an Excel workbook. Unpack it, or save the sheet as CSV (UTF-8).",
+    b"\xd0\xcf\x11\xe0": "is an old or encrypted Office file. Save the sheet as CSV (UTF-8).",
+    b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
+    b"FEA1": "is a Feather file of the first version. Write it anew as Feather 2 (Arrow IPC) or Parquet.",
+    b"\xff\xfe": "is text in UTF-16. Save it as UTF-8.",
+    b"\xfe\xff": "is text in UTF-16. Save it as UTF-8.",
+    **{
+        bytes([0x80, protocol]): "is a Python pickle, which can run code. Save it as Parquet."
+        for protocol in range(2, 6)
+    },
+}
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The kind of an existing file, or of a folder of Parquet files; all else is refused.
+
+    **Promises** that a pickle, an archive or a workbook is never opened.
+    """
+    where = Path(path)
+    if where.is_dir():
+        return _folder(where)
+    head = _head(where)
+    if not head:
+        raise InputError(f"{where.name} is empty (0 bytes).")
+    for magic, sentence in REFUSED.items():
+        if head.startswith(magic):
+            raise InputError(f"{where.name} {sentence}")
+    for magic, kind in MAGIC.items():
+        if head.startswith(magic):
+            return kind
+    kind = kind_by_suffix(where)
+    if kind in MAGIC.values():
+        raise InputError(
+            f"{where.name} is named like a {kind} file and does not begin like one: it is damaged."
+        )
+    return kind
+
+
+def kind_by_suffix(path: str | os.PathLike[str]) -> str:
+    """The kind that a file's name asks for.
+
+    >>> kind_by_suffix("release.parquet"), kind_by_suffix("RELEASE.CSV")
+    ('parquet', 'csv')
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    near = suggest(suffix, SUFFIXES)
+    raise UsageError(
+        f"{Path(path).name!r}: the kind of file is not known.{near}\nKnown are {', '.join(SUFFIXES)}."
+    )
+
+
+def _head(where: Path) -> bytes:
+    try:
+        with where.open("rb") as file:
+            return file.read(8)
+    except FileNotFoundError:
+        siblings = [path.name for path in where.parent.iterdir()] if where.parent.is_dir() else []
+        raise FileError(f"There is no file {where.name!r}.{suggest(where.name, siblings)}") from None
+    except OSError as error:
+        raise FileError(f"{where.name} cannot be read: {error.strerror}. Look at its permissions.") from None
+
+
+def _folder(where: Path) -> str:
+    try:
+        found = next(where.rglob("*.parquet"), None)
+    except OSError as error:
+        raise FileError(f"{where.name} cannot be read: {error.strerror}. Look at its permissions.") from None
+    if found is None:
+        raise FileError(
+            f"{where.name} is a folder without .parquet files. Name a file, or a folder of those."
+        )
+    return "parquet"

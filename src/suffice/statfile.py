@@ -1,0 +1,85 @@
+"""SPSS, Stata and SAS files, through an extra."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice.errors import FileError, InputError, UsageError
+
+READERS = {
+    "sav": "read_sav",
+    "por": "read_por",
+    "dta": "read_dta",
+    "sas7bdat": "read_sas7bdat",
+    "xpt": "read_xport",
+}
+WRITERS = {"sav": "write_sav", "dta": "write_dta", "xpt": "write_xport"}
+EXACT_INTEGER = 2.0**53
+
+
+def _pyreadstat() -> Any:
+    try:
+        import pyreadstat
+    except ImportError:
+        raise UsageError(
+            "SPSS, Stata and SAS files need an extra.\nInstall it with: pip install 'suffice[stats]'"
+        ) from None
+    return pyreadstat
+
+
+def read_statfile(path: Path, kind: str) -> tuple[pa.Table, tuple[str, ...]]:
+    """The table, without value labels; whole numbers, which such files store as floats, are integers."""
+    table, metadata = _attempt(getattr(_pyreadstat(), READERS[kind]), path)
+    if table is None:
+        raise InputError(f"{path.name} cannot be read as .{kind}: it is damaged, or of another kind.")
+    labelled = len(metadata.variable_value_labels)
+    notes = (f"{labelled} columns have value labels; codes are read, labels are not.",) if labelled else ()
+    return pa.table([_as_meant(column) for column in table.columns], names=table.column_names), notes
+
+
+def _attempt(reader: Any, path: Path) -> tuple[Any, Any]:
+    """Nothing where the parser fails: its errors may quote cells, so they end here."""
+    try:
+        frame, metadata = reader(path, output_format="pandas")
+        return pa.Table.from_pandas(frame, preserve_index=False), metadata
+    except Exception:
+        return None, None
+
+
+def _as_meant(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        text = column.cast(pa.string())
+        return pc.if_else(pc.equal(text, ""), None, text)  # these files have no other missing text
+    if pa.types.is_floating(column.type) and _is_whole(column):
+        return column.cast(pa.int64())
+    return column
+
+
+def _is_whole(column: pa.ChunkedArray) -> bool:
+    if column.null_count == len(column):
+        return False
+    whole = pc.and_(pc.equal(pc.floor(column), column), pc.less_equal(pc.abs(column), EXACT_INTEGER))
+    return bool(pc.all(whole).as_py())
+
+
+def write_statfile(table: pa.Table, path: str, kind: str) -> None:
+    """Raises OSError where the disk refuses, FileError where the format does."""
+    if not _written(getattr(_pyreadstat(), WRITERS[kind]), table, path):
+        raise FileError(
+            f"The table cannot be written as .{kind}: a column's name or type is not allowed there.\n"
+            "Rename the columns, or write Parquet."
+        )
+
+
+def _written(writer: Any, table: pa.Table, path: str) -> bool:
+    try:
+        writer(table.to_pandas(), path)
+    except OSError:
+        raise
+    except Exception:  # may quote cells, so it ends here and is nobody's context
+        return False
+    return True
