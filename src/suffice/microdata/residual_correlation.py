@@ -24,7 +24,7 @@ class ResidualCorrelation(Isometric):
     of variable j before and after have correlation alpha d_j exactly; alpha = 1 unless `shrink` was used.
     T* is orthogonal to all of E, so that d_j = 0 is exactly uncorrelated (the paper asks it of E D only).
 
-    d: the correlation, from -1 to 1; one number, or one for each variable. C may not exist where these differ:
+    d: the correlation, from -1 to 1; one number or one for each variable. C may not exist where these differ:
         this is refused with the largest feasible alpha. Linearly dependent variables need equal d.
     shrink: use alpha = shrink times the largest feasible one where d is not feasible as it is.
 

@@ -1,0 +1,6 @@
+"""Puts the root of the project on the path, so that tests can import `tests.places` and `tests.tolerances`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
