@@ -1,0 +1,43 @@
+"""One file per rule: a function of plain facts that makes a finding, or nothing."""
+
+from __future__ import annotations
+
+from suffice.guard import Guard
+from suffice.guards.canonical_correlation import canonical_correlation
+from suffice.guards.copies import copies
+from suffice.guards.degrees_of_freedom import degrees_of_freedom
+from suffice.guards.dependent_columns import dependent_columns
+from suffice.guards.domain import domain
+from suffice.guards.explained_columns import explained_columns
+from suffice.guards.kept_scores import kept_scores
+from suffice.guards.leverage import leverage
+from suffice.guards.outliers import outliers
+from suffice.guards.precision import precision
+from suffice.guards.repeated_release import repeated_release
+from suffice.guards.residual_correlation import residual_correlation
+from suffice.guards.row_order import row_order
+from suffice.guards.seed import seed
+from suffice.guards.spreadsheet import spreadsheet
+from suffice.guards.stacked_leverage import stacked_leverage
+from suffice.guards.zero_weights import zero_weights
+
+GUARDS: dict[str, Guard] = {
+    "degrees-of-freedom": degrees_of_freedom,
+    "leverage": leverage,
+    "stacked-leverage": stacked_leverage,
+    "explained-columns": explained_columns,
+    "copies": copies,
+    "seed": seed,
+    "row-order": row_order,
+    "residual-correlation": residual_correlation,
+    "canonical-correlation": canonical_correlation,
+    "kept-scores": kept_scores,
+    "repeated-release": repeated_release,
+    "outliers": outliers,
+    "precision": precision,
+    "domain": domain,
+    "zero-weights": zero_weights,
+    "spreadsheet": spreadsheet,
+    "dependent-columns": dependent_columns,
+}
+"""By the name that `accept` takes, in the order in which findings of one level are shown."""

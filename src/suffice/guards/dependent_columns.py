@@ -1,0 +1,23 @@
+"""Confidential columns that add up."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts
+from suffice.guard import Finding
+from suffice.guards.wording import listed
+
+
+def dependent_columns(facts: Facts) -> Finding | None:
+    """An exact linear relation among confidential columns: note. It stays true, as in the original."""
+    words = [
+        f"{name} is a combination of {listed(others)}" for name, others in facts.dependent.items() if others
+    ]
+    if not words:
+        return None
+    return Finding(
+        "dependent-columns",
+        "note",
+        f"{'; '.join(words)}, given columns aside: this stays true in the release.",
+        "Nothing to do, unless one of these columns is public: then the others follow.",
+        {name: ", ".join(others) for name, others in facts.dependent.items()},
+    )

@@ -1,0 +1,29 @@
+"""Confidential columns without a residual: there is nothing to change."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts
+from suffice.guard import Finding
+from suffice.guards.wording import count, listed
+
+
+def explained_columns(facts: Facts) -> Finding | None:
+    """A column that is an exact linear function of the given ones is released unchanged: stop; a constant one: note."""
+    explained = [name for name in facts.explained if name not in facts.constant]
+    if explained:
+        return Finding(
+            "explained-columns",
+            "stop",
+            f"{listed(explained)}: an exact function of the given columns, released unchanged.",
+            "Drop a given term, or call the column what it is: given.",
+            {"columns": ", ".join(explained), "count": len(explained)},
+        )
+    if facts.constant:
+        return Finding(
+            "explained-columns",
+            "note",
+            f"{listed(facts.constant)}: {count(len(facts.constant), 'constant column')}, released unchanged.",
+            "Leave out a column whose one value is confidential.",
+            {"columns": ", ".join(facts.constant), "count": len(facts.constant)},
+        )
+    return None

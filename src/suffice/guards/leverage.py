@@ -1,0 +1,51 @@
+"""A record that decides its own fitted value: what is kept gives it away."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts
+from suffice.guard import Finding, Level
+from suffice.guards.wording import count, share
+
+NEVER, STOP, WARN = 0.999, 0.5, 0.2
+
+
+def leverage(facts: Facts) -> Finding | None:
+    """The largest leverage h of sqrt(w) X: from .999 on never, above .5 stop, above .2 warn.
+
+    A fitted value moves by h times a change of its own record; h = 1 says that the record's confidential values are
+    a linear function of the statistics that are kept, whatever the method.
+    """
+    level = level_of(facts.leverage)
+    if level is None:
+        return None
+    records, bound = _worst(facts.leverage_counts, level)
+    return Finding(
+        "leverage",
+        level,
+        f"{count(records, 'record')} of {facts.n:,} ({share(records, facts.n)}) with a leverage {bound}, the largest "
+        f"{facts.leverage:.3f}, by {facts.leverage_term or 'the given terms'}: {MEANING[level]}.",
+        f"Join small categories (merge_below=5), take log() of a skewed column, "
+        f"or drop {facts.leverage_term or 'the term'}.",
+        {"leverage": facts.leverage, "records": records, "term": facts.leverage_term},
+    )
+
+
+MEANING = {
+    "never": "what is kept gives their confidential values exactly",
+    "stop": "what is kept says more about them than their release hides",
+    "warn": "what is kept says much about them",
+}
+
+
+def level_of(largest: float) -> Level | None:
+    """The level of a leverage, alone or stacked."""
+    if largest >= NEVER:
+        return "never"
+    if largest > STOP:
+        return "stop"
+    return "warn" if largest > WARN else None
+
+
+def _worst(counts: tuple[int, int, int], level: Level) -> tuple[int, str]:
+    place = {"warn": 0, "stop": 1, "never": 2}[level]
+    return max(1, counts[place]), ("above .2", "above .5", "from .999 on")[place]

@@ -1,0 +1,41 @@
+"""Several hybrids of the same records, averaged."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts
+from suffice.guard import Finding
+from suffice.guards.wording import count, share
+
+STOP, WARN = 10.0, 1.0
+
+
+def repeated_release(facts: Facts) -> Finding | None:
+    """r = sum of d^2/(1 - d^2) over this and all earlier releases: > 10 stop, > 1 warn; no ledger: note.
+
+    The best average of all releases leaves 1/sqrt(1 + r) of a residual standard deviation uncertain. IPSO, with
+    d = 0, may be repeated without end.
+    """
+    if not facts.ledger:
+        return Finding(
+            "repeated-release",
+            "note",
+            "No key file, hence no ledger: whether these columns were released before cannot be judged.",
+            "Use one key file for all releases of a file (suffice key new FILE).",
+        )
+    r = sum(map(information, (*facts.earlier, facts.reach)))
+    if not facts.earlier or not r > WARN:
+        return None
+    left = (1 + r) ** -0.5
+    return Finding(
+        "repeated-release",
+        "stop" if r > STOP else "warn",
+        f"{count(len(facts.earlier), 'earlier release')} of these columns: averaged with this one they leave "
+        f"{share(left)} of a residual standard deviation uncertain.",
+        "Publish one release, or use IPSO for the further ones.",
+        {"releases": len(facts.earlier), "uncertain": left},
+    )
+
+
+def information(d: float) -> float:
+    """d^2/(1 - d^2): signal over noise of one release."""
+    return d * d / (1 - d * d) if abs(d) < 1 else float("inf")

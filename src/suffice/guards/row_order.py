@@ -1,0 +1,25 @@
+"""The place of a record in the release tells its place in the original."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from suffice.facts import Facts
+from suffice.guard import Finding
+
+SIGMAS = 5.0
+FEWEST = 30
+"""Below this a shuffled file is often in order by chance."""
+
+
+def row_order(facts: Facts) -> Finding | None:
+    """Correlation of places beyond 5/sqrt(n), n >= 30: stop. A sorted file leaks its ranks through every method."""
+    if facts.n < FEWEST or abs(facts.order) <= SIGMAS / sqrt(facts.n):
+        return None
+    return Finding(
+        "row-order",
+        "stop",
+        f"The records stand in their original order (correlation of places {facts.order:.3f}).",
+        "Release the shuffled rows (release.frame, release.write).",
+        {"order": facts.order, "records": facts.n},
+    )

@@ -1,0 +1,19 @@
+"""A key that can be guessed."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts
+from suffice.guard import Finding
+
+
+def seed(facts: Facts) -> Finding | None:
+    """A key for tests: stop. Whoever has the key inverts every method but IPSO to the last digits."""
+    if facts.seed != "tests":
+        return None
+    return Finding(
+        "seed",
+        "stop",
+        "The key is for tests, anyone can guess it: NOT FOR RELEASE.",
+        "Leave the key out, or make one with: suffice key new FILE.",
+        {"source": facts.seed},
+    )

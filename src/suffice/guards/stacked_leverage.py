@@ -1,0 +1,29 @@
+"""What several releases of the same records keep, taken together."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts
+from suffice.guard import Finding
+from suffice.guards.leverage import level_of
+from suffice.guards.wording import count
+
+MORE = 1e-6
+"""Below this the earlier releases add nothing to the leverage of this one."""
+
+
+def stacked_leverage(facts: Facts) -> Finding | None:
+    """The leverage in all given terms of this and earlier releases: the levels of the leverage rule.
+
+    Two releases with groups of 33 and more each can single out one record together: h = 1.
+    """
+    level = level_of(facts.stacked_leverage)
+    if level is None or facts.stacked_leverage <= facts.leverage + MORE:
+        return None
+    return Finding(
+        "stacked-leverage",
+        level,
+        f"With the given terms of {count(len(facts.earlier), 'earlier release')} of these columns the largest leverage "
+        f"is {facts.stacked_leverage:.3f} (this release alone: {facts.leverage:.3f}).",
+        "Give terms that were given before, so that nothing new is kept, or coarser ones.",
+        {"leverage": facts.stacked_leverage, "alone": facts.leverage, "releases": len(facts.earlier)},
+    )

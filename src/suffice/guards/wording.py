@@ -1,0 +1,41 @@
+"""Counts, shares and lists as the findings word them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SHOWN = 6
+"""Names that a message lists before it counts the rest."""
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "record"), count(1234, "record")
+    ('1 record', '1,234 records')
+    """
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
+def share(part: float, whole: float = 1.0) -> str:
+    """A share in percent; what is not nothing is never written as nothing.
+
+    >>> share(1, 3), share(0), share(1, 100_000)
+    ('33 %', '0 %', 'less than 0.1 %')
+    """
+    percent = 100 * part / whole if whole else 0.0
+    if 0 < percent < 0.1:
+        return "less than 0.1 %"
+    return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a row, the last of a long list counted.
+
+    >>> listed(["a", "b", "c"]), listed("abcdefgh")
+    ('a, b and c', 'a, b, c, d, e, f and 2 more')
+    """
+    names = list(names)
+    if len(names) > SHOWN:
+        names = [*names[:SHOWN], f"{len(names) - SHOWN} more"]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

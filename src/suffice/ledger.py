@@ -1,0 +1,141 @@
+"""The private record of what was released with a key: one line per release, beside the key file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from suffice.errors import FileError
+from suffice.seed import Seed
+
+SUFFIX = ".ledger"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One written release: no values, no paths, no column names but those in the given terms."""
+
+    date: str
+    method: str
+    terms: tuple[str, ...]
+    """The given terms, each as it is written in full."""
+    reach: float
+    """The largest residual correlation that it carries: d."""
+    columns: tuple[str, ...]
+    """Keyed digests of the confidential columns."""
+    release: str = ""
+    """Keyed digest of all that decides the random numbers: the same release twice is one release."""
+
+    @classmethod
+    def parse(cls, line: str) -> Entry:
+        """The entry on a line; a line that is none is a ValueError."""
+        found = json.loads(line)
+        if not isinstance(found, dict) or set(found) != set(cls.__dataclass_fields__):
+            raise ValueError("not an entry")
+        texts = [
+            found["date"],
+            found["method"],
+            found["release"],
+            *_texts(found["terms"]),
+            *_texts(found["columns"]),
+        ]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("not an entry")
+        return cls(
+            **{
+                **found,
+                "terms": tuple(found["terms"]),
+                "reach": float(found["reach"]),
+                "columns": tuple(found["columns"]),
+            }
+        )
+
+    def line(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=True) + "\n"
+
+
+def _texts(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else [None]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Earlier releases with one key file; a ledger that does not exist yet has none.
+
+    >>> Ledger.beside(Seed()) is None
+    True
+    """
+
+    path: Path
+
+    @classmethod
+    def beside(cls, seed: Seed) -> Ledger | None:
+        """The ledger of a key file; None where the key has no file."""
+        return None if seed.path is None else cls(seed.path.with_name(seed.path.name + SUFFIX))
+
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._entry(number, line) for number, line in enumerate(self._lines(), start=1))
+
+    def earlier(self, columns: Iterable[str], release: str = "") -> tuple[Entry, ...]:
+        """Releases that share a confidential column with this one.
+
+        columns: keyed digests
+        release: digest of this release, which does not count as an earlier one when it is written again
+        """
+        wanted = set(columns)
+        return tuple(
+            entry
+            for entry in self.entries()
+            if wanted & set(entry.columns) and (not release or entry.release != release)
+        )
+
+    def add(self, entry: Entry) -> None:
+        """Append one line, all of it or nothing."""
+        self.entries()  # never write behind a damaged line
+        try:
+            place = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            try:
+                _append(place, entry.line().encode("ascii"))
+            finally:
+                os.close(place)
+        except OSError as problem:
+            raise FileError(
+                f"The ledger beside the key file cannot be written: {problem.strerror}."
+            ) from None
+
+    def _lines(self) -> list[str]:
+        try:
+            return self.path.read_text("ascii", "replace").splitlines(keepends=True)
+        except FileNotFoundError:
+            return []
+        except OSError as problem:
+            raise FileError(f"The ledger beside the key file cannot be read: {problem.strerror}.") from None
+
+    def _entry(self, number: int, line: str) -> Entry:
+        try:
+            if not line.endswith("\n"):
+                raise ValueError("cut off")
+            return Entry.parse(line)
+        except (ValueError, TypeError):
+            raise FileError(
+                f"The ledger beside the key file is damaged in line {number}.\n"
+                "Restore it from a backup; without it earlier releases cannot be judged."
+            ) from None
+
+
+def _append(place: int, line: bytes) -> None:
+    """Write and flush to disk; a line that does not fit is taken back."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(place, 0o600)
+    before = os.fstat(place).st_size
+    try:
+        if os.write(place, line) < len(line):
+            raise OSError(28, os.strerror(28))  # ENOSPC: a short write to a file is a full disk
+        os.fsync(place)
+    except OSError:
+        os.ftruncate(place, before)
+        raise
