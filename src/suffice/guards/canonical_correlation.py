@@ -12,7 +12,7 @@ ALIKE = 1e-6
 
 
 def canonical_correlation(facts: Facts) -> Finding | None:
-    """The largest canonical correlation of original and released residuals, above its null: > .9 stop, > .7 warn.
+    """Largest canonical correlation of original and released residuals, above its null: > .9 stop, > .7 warn.
 
     It sees kept components, which distances between records do not. The null is the 99.9 % point over random
     permutations of the released rows, so that heavy tails and few records do not cry wolf. Methods that carry
@@ -35,12 +35,12 @@ def _level(facts: Facts) -> Level | None:
 def _message(facts: Facts, level: Level) -> str:
     if level == "note":
         return (
-            f"With {facts.residual_rank} residual columns and {facts.nu} degrees of freedom even unrelated residuals reach "
-            f"a canonical correlation of {facts.canonical_null:.2f}: this rule cannot tell."
+            f"With {facts.residual_rank} residual columns and {facts.nu} degrees of freedom even unrelated "
+            f"residuals reach a canonical correlation of {facts.canonical_null:.2f}: this rule cannot tell."
         )
     return (
-        f"A combination of the released residuals correlates {facts.canonical:.3f} with one of the original residuals "
-        f"(unrelated residuals: below {facts.canonical_null:.2f})."
+        f"A combination of the released residuals correlates {facts.canonical:.3f} with one of the original "
+        f"residuals (unrelated residuals: below {facts.canonical_null:.2f})."
     )
 
 

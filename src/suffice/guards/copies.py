@@ -8,14 +8,14 @@ from suffice.guards.wording import count, share
 
 
 def copies(facts: Facts) -> Finding | None:
-    """One copy or more: stop. Constant columns and records of zeros are not counted, nor values that others have too."""
+    """One copy or more: stop. Constant columns, records of zeros and values that others share do not count."""
     if facts.copies == 0:
         return None
     return Finding(
         "copies",
         "stop",
-        f"{count(facts.copies, 'record')} of {facts.n:,} ({share(facts.copies, facts.n)}) released with the original "
-        "values in all confidential columns.",
+        f"{count(facts.copies, 'record')} of {facts.n:,} ({share(facts.copies, facts.n)}) released with the "
+        "original values in all confidential columns.",
         "Ask for a smaller correlation with the original; see whether the given terms explain these records.",
         {"copies": facts.copies, "records": facts.n},
     )

@@ -1,4 +1,4 @@
-"""Too few residual directions: the releases that keep the covariance are few, and the truth is one of them."""
+"""Too few residual directions: few releases keep the covariance, and the truth is one of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NEVER, STOP, WARN = 1, 5, 10
 
 
 def degrees_of_freedom(facts: Facts) -> Finding | None:
-    """nu = n - rank X where a covariance is kept: at most 1 never, below 5 stop, below max(10, rank E + 1) warn.
+    """nu = n - rank X where a covariance is kept: <= 1 never, < 5 stop, < max(10, rank E + 1) warn.
 
     At nu = 1 the only releases are +E and -E; at nu = 2, 3, 5, 10 the median correlation of release and truth
     is .71, .45, .31, .23 by chance alone.

@@ -8,7 +8,7 @@ from suffice.guards.wording import listed, share
 
 
 def domain(facts: Facts) -> Finding | None:
-    """Any negative in a column without: warn. Values are never clipped; that would break what was promised."""
+    """Any negative in a column without: warn. Nothing is clipped: that would break what was promised."""
     found = {name: number for name, number in facts.negatives.items() if number > 0}
     if not found:
         return None
@@ -18,7 +18,8 @@ def domain(facts: Facts) -> Finding | None:
     return Finding(
         "domain",
         "warn",
-        f"Negative values in columns that had none: {listed(words)}. They are not clipped, which would change what is kept.",
+        f"Negative values in columns that had none: {listed(words)}. "
+        "They are not clipped, which would change what is kept.",
         "Protect the logarithm of the column, or tell the users of the release.",
         found,
     )

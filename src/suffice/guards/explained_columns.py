@@ -8,7 +8,7 @@ from suffice.guards.wording import count, listed
 
 
 def explained_columns(facts: Facts) -> Finding | None:
-    """A column that is an exact linear function of the given ones is released unchanged: stop; a constant one: note."""
+    """A column that is an exact function of the given ones, so unchanged: stop; a constant one: note."""
     explained = [name for name in facts.explained if name not in facts.constant]
     if explained:
         return Finding(

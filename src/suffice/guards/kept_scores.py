@@ -10,7 +10,7 @@ ALTERED = 0.5
 
 
 def kept_scores(facts: Facts) -> Finding | None:
-    """Scores with |d| = 1: all kept, or less than half of the residual variance altered: stop; one or more: warn.
+    """Scores with |d| = 1: all, or less than half of the residual variance altered: stop; one or more: warn.
 
     Whoever learns the loadings has one exact equation for each kept score and record, and links through them
     records that are far apart by distance.
@@ -21,8 +21,9 @@ def kept_scores(facts: Facts) -> Finding | None:
     return Finding(
         "kept-scores",
         "stop" if stop else "warn",
-        f"{facts.kept_scores} of {count(facts.scores, 'score')} kept: {count(facts.kept_scores, 'exact equation')} about "
-        f"the residuals of every record; {share(facts.altered_share)} of the residual variance is altered.",
+        f"{facts.kept_scores} of {count(facts.scores, 'score')} kept: "
+        f"{count(facts.kept_scores, 'exact equation')} about the residuals of every record; "
+        f"{share(facts.altered_share)} of the residual variance is altered.",
         "Keep fewer scores, or give them a correlation of .7 or less.",
         {"kept": facts.kept_scores, "scores": facts.scores, "altered": facts.altered_share},
     )

@@ -12,8 +12,8 @@ NEVER, STOP, WARN = 0.999, 0.5, 0.2
 def leverage(facts: Facts) -> Finding | None:
     """The largest leverage h of sqrt(w) X: from .999 on never, above .5 stop, above .2 warn.
 
-    A fitted value moves by h times a change of its own record; h = 1 says that the record's confidential values are
-    a linear function of the statistics that are kept, whatever the method.
+    A fitted value moves by h times a change of its own record; h = 1 says that the record's confidential
+    values are a linear function of the statistics that are kept, whatever the method.
     """
     level = level_of(facts.leverage)
     if level is None:
@@ -22,8 +22,8 @@ def leverage(facts: Facts) -> Finding | None:
     return Finding(
         "leverage",
         level,
-        f"{count(records, 'record')} of {facts.n:,} ({share(records, facts.n)}) with a leverage {bound}, the largest "
-        f"{facts.leverage:.3f}, by {facts.leverage_term or 'the given terms'}: {MEANING[level]}.",
+        f"{count(records, 'record')} of {facts.n:,} ({share(records, facts.n)}) with a leverage {bound}, "
+        f"the largest {facts.leverage:.3f}, by {facts.leverage_term or 'the given terms'}: {MEANING[level]}.",
         f"Join small categories (merge_below=5), take log() of a skewed column, "
         f"or drop {facts.leverage_term or 'the term'}.",
         {"leverage": facts.leverage, "records": records, "term": facts.leverage_term},

@@ -31,7 +31,7 @@ def residual_correlation(facts: Facts) -> Finding | None:
 
 
 def largest(facts: Facts) -> float:
-    """The largest |d| that was asked for; where a method has no d and carries residuals over, the largest achieved."""
+    """The largest |d| asked for; where a method has no d and carries residuals over, the largest achieved."""
     asked = [abs(d) for d in facts.d if d is not None]
     if asked or facts.independent:
         return max(asked, default=0.0)

@@ -22,8 +22,8 @@ def stacked_leverage(facts: Facts) -> Finding | None:
     return Finding(
         "stacked-leverage",
         level,
-        f"With the given terms of {count(len(facts.earlier), 'earlier release')} of these columns the largest leverage "
-        f"is {facts.stacked_leverage:.3f} (this release alone: {facts.leverage:.3f}).",
+        f"With the given terms of {count(len(facts.earlier), 'earlier release')} of these columns the "
+        f"largest leverage is {facts.stacked_leverage:.3f} (this release alone: {facts.leverage:.3f}).",
         "Give terms that were given before, so that nothing new is kept, or coarser ones.",
         {"leverage": facts.stacked_leverage, "alone": facts.leverage, "releases": len(facts.earlier)},
     )

@@ -8,14 +8,14 @@ from suffice.guards.wording import count, share
 
 
 def zero_weights(facts: Facts) -> Finding | None:
-    """Records of weight zero: warn. They are changed like the others, and no statistic that is kept depends on them."""
+    """Records of weight zero: warn. They are changed like the others, but no statistic depends on them."""
     if facts.unweighted == 0:
         return None
     return Finding(
         "zero-weights",
         "warn",
-        f"{count(facts.unweighted, 'record')} of weight zero ({share(facts.unweighted, facts.n + facts.unweighted)}): "
-        "released, but counted in no statistic.",
+        f"{count(facts.unweighted, 'record')} of weight zero "
+        f"({share(facts.unweighted, facts.n + facts.unweighted)}): released, but counted in no statistic.",
         "Drop these records if they are not needed.",
         {"records": facts.unweighted},
     )
