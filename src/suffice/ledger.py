@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,13 @@ class Entry:
     """Keyed digests of the confidential columns."""
     release: str = ""
     """Keyed digest of all that decides the random numbers: the same release twice is one release."""
+
+    @classmethod
+    def now(
+        cls, method: str, terms: tuple[str, ...], reach: float, columns: tuple[str, ...], release: str = ""
+    ) -> Entry:
+        """An entry with today's date and time."""
+        return cls(datetime.now(UTC).isoformat(timespec="seconds"), method, terms, reach, columns, release)
 
     @classmethod
     def parse(cls, line: str) -> Entry:

@@ -8,7 +8,7 @@ from suffice.guards.wording import count, share
 
 
 def copies(facts: Facts) -> Finding | None:
-    """One copy or more: stop. Constant columns, records of zeros and values that others share do not count."""
+    """One copy or more: stop. Constant columns, records of zeros and shared values are not copies."""
     if facts.copies == 0:
         return None
     return Finding(

@@ -24,6 +24,6 @@ def outliers(facts: Facts) -> Finding | None:
         "stop" if near > STOP else "warn",
         f"{facts.outlying_near:,} of {count(facts.outlying, 'cell')} more than 5 standard deviations out "
         f"({share(near)}) released within 10 % of their value.",
-        "Protect the logarithm of a skewed column or the largest records apart; ask for a smaller correlation.",
+        "Protect the logarithm of a skewed column or the largest records apart; ask for less correlation.",
         {"outlying": facts.outlying, "near": facts.outlying_near, "share": near},
     )
