@@ -137,7 +137,7 @@ def _factor(text: str, way: str) -> Factor:
         return Factor(text)
     if way == "python" and (call := CALL.fullmatch(text)):
         return Factor(call[2] or call[3], call[1])
-    raise _not_accepted(text if "(" in text else f"{{{text}}}")
+    raise _not_accepted(f"{{{text}}}" if way == "python" and "(" not in text else text)
 
 
 def _not_accepted(piece: str) -> UsageError:
