@@ -86,6 +86,10 @@ class Isometric(Method):
         """What a reader of the certificate must know about this release."""
         return ()
 
+    def asked(self) -> tuple[float | None, ...]:
+        """The correlations with the original that the method was told to have, for all or each; None: not told."""
+        return ()
+
     @property
     def companion(self) -> object | None:
         """The row-aligned data set that the user gave, or None."""
@@ -170,6 +174,9 @@ class Chain(Isometric):
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         return ()
+
+    def asked(self) -> tuple[float | None, ...]:
+        return self.steps[0].asked()
 
     @property
     def companion(self) -> object | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
@@ -42,6 +42,7 @@ class Monoid(Protocol):
 
 
 F = TypeVar("F", bound=Monoid)
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -63,6 +64,8 @@ class Rows(ABC):
     kinds: Mapping[str, Kind]
     threads: int = 1
     progress: Progress | None = None
+    notes: Sequence[str] = ()
+    """How the rows were read, where a reader should know."""
 
     @abstractmethod
     def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
@@ -74,25 +77,27 @@ class Rows(ABC):
 
     def map(self, of: Callable[[Sequence[Block]], T], columns: Sequence[str], stage: str) -> Iterator[T]:
         """`of(run)` for every run of blocks, in row order; a few runs are worked on ahead, one per thread."""
-        if self.threads == 1:
-            for run in self.runs(columns):
-                yield self._told(of(run), run, stage)
-            return
-        with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[tuple[Future[T], Sequence[Block]]] = deque()
-            for run in self.runs(columns):
-                waiting.append((pool.submit(of, run), run))
-                if len(waiting) > self.threads:
-                    future, done = waiting.popleft()
-                    yield self._told(future.result(), done, stage)
-            while waiting:
-                future, done = waiting.popleft()
-                yield self._told(future.result(), done, stage)
+        done = 0
+        for result, rows in ahead(lambda run: (of(run), sum(map(len, run))), self.runs(columns), self.threads):
+            done += rows
+            if self.progress is not None:
+                self.progress(stage, done, self.n)
+            yield result
 
-    def _told(self, result: T, run: Sequence[Block], stage: str) -> T:
-        if self.progress is not None:
-            self.progress(stage, run[-1].start + len(run[-1]), self.n)
-        return result
+
+def ahead(of: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
+    """`of(item)` in order, a few items being worked on ahead, one per thread."""
+    if threads == 1:
+        yield from map(of, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[T]] = deque()
+        for item in items:
+            waiting.append(pool.submit(of, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def spans(start: int, stop: int, size: int = BLOCK) -> Iterator[tuple[int, int]]:

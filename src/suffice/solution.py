@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsm
 
 from suffice.algebra.basis import EPS, Basis, Isometry, Sample
-from suffice.algebra.decomposition import gqr, split
+from suffice.algebra.decomposition import split
 from suffice.algebra.factor import Factor
 from suffice.algebra.moments import Moments, Spread
 from suffice.design import Design
@@ -100,6 +100,12 @@ class Frame:
         if not np.isfinite(spread.squares[:p]).all() or (spread.size[:p] > 1e150).any():
             wide = [name for name, size in zip(names, spread.size, strict=False) if not size < 1e150]
             raise InputError(f"Values too large to be squared in {', '.join(wide)}.\nDivide the column by a power of ten.")
+        coarse = [n for n, d in zip(names[-self.design.k :], precision(spread.columns(slice(self.design.m, p))), strict=True) if d > 1e-4]
+        if coarse:
+            raise InputError(
+                f"Too few digits are left to protect {', '.join(coarse)}: its values differ only in their last digits.\n"
+                "Subtract an offset first, or drop the column."
+            )
         if not np.isfinite(spread.low + spread.high).all():
             raise InputError("The candidate has missing or infinite values in the confidential columns.\nFill them first.")
 
@@ -142,8 +148,7 @@ class Solution:
         design, spread = frame.design, survey.spread
         m, k, q = design.m, design.k, method.draws(design.k)
         p = len(spread.mean)
-        centre = np.where(np.arange(p) > 0, spread.mean, 0.0) if design.intercept else np.zeros(p)
-        basis = Basis.choose(survey.sample, spread, centre)
+        basis = Basis.choose(survey.sample, spread, centre_of(design, spread))
         isometry, original = fold(rows, frame, basis, stream, q, spread)
         for _ in range(2):
             if isometry.condition > STEEP:
@@ -218,10 +223,13 @@ class Watching:
         change = A @ solution.M
         Ystar = Y + change
         first, last = np.searchsorted(self.sampled, [block.start, block.start + len(block)])
-        residuals = A[self.sampled[first:last] - block.start] @ self.ME
+        rows, w = self.sampled[first:last] - block.start, self.weights(block)
+        residuals = A[rows] @ self.ME
+        if w is not None:
+            residuals *= np.sqrt(w[rows])[:, None]
         explained = ~solution.E.any(axis=0)
         watch = Watch(
-            *leverage(self.orthonormal(A), self.weights(block), block.start),
+            *leverage(self.orthonormal(A), w, block.start),
             copies(self.spread, explained, Y, change, block.start),
             *outliers(self.spread, explained, Y, change),
             negatives(self.spread, explained, Ystar),
@@ -236,6 +244,11 @@ class Watching:
     def orthonormal(self, A: Array) -> Array:
         """Rows of an orthonormal basis of X."""
         return np.asarray(dtrsm(1.0, self.R, np.asfortranarray(A[:, self.given]), side=1, overwrite_b=1))
+
+
+def centre_of(design: Design, spread: Spread) -> Array:
+    """The means, where 1 lies in the span of X; the column of ones itself stays."""
+    return np.where(np.arange(len(spread.mean)) > 0, spread.mean, 0.0) if design.intercept else np.zeros(len(spread.mean))
 
 
 def normals(stream: Stream, block: Block, columns: int) -> Array:
@@ -286,14 +299,6 @@ class Joined(Rows):
                 Block(a.start, {**a.columns, **{COMPANION + name: column for name, column in b.columns.items()}})
                 for a, b in zip(mine, other, strict=True)
             ]
-
-
-def canonical(E: Array, Estar: Array) -> float:
-    """The largest canonical correlation of two sets of residuals."""
-    Q, Qstar = gqr(E).Q, gqr(Estar).Q
-    if not Q.size or not Qstar.size:
-        return 0.0
-    return float(min(1.0, np.linalg.svd(Q.T @ Qstar, compute_uv=False)[0]))
 
 
 def precision(spread: Spread) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -19,14 +19,32 @@ FAR, NEAR = 5.0, 0.1
 """Outlying cells are FAR standard deviations out; one is given away when NEAR of its distance, or less, is changed."""
 
 
+@dataclass(frozen=True, order=True)
+class Peak:
+    """The record with the highest leverage: how high, which row, and its row of the orthonormal basis."""
+
+    leverage: float
+    row: int
+    q: tuple[float, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """A peak alone, as a fold."""
+
+    peak: Peak
+
+    def __add__(self, other: Self) -> Tally:
+        return Tally(max(self.peak, other.peak))
+
+
 @dataclass(frozen=True, repr=False)
 class Watch:
     """Counts over rows, and the few rows that a guard needs whole."""
 
     leverage: NDArray[np.int64]
     """Records with leverage above .2, above .5 and from .999 on."""
-    highest: tuple[float, int]
-    """The largest leverage and its row."""
+    highest: Peak
     copies: tuple[int, ...]
     """Rows released with their own confidential values (not all zero)."""
     outlying: int
@@ -48,13 +66,15 @@ class Watch:
         )
 
 
-def leverage(Q: Array, w: Array | None, start: int) -> tuple[NDArray[np.int64], tuple[float, int]]:
+def leverage(Q: Array, w: Array | None, start: int) -> tuple[NDArray[np.int64], Peak]:
     """Counts and the highest, from rows of an orthonormal basis of sqrt(w) X."""
     h = np.einsum("ij,ij->i", Q, Q)
     if w is not None:
         h = h * w
+    if not len(h):
+        return np.zeros(3, dtype=np.int64), Peak(0.0, start)
     top = int(h.argmax())
-    return np.array([(h > 0.2).sum(), (h > 0.5).sum(), (h >= 0.999).sum()]), (float(h[top]), start + top)
+    return np.array([(h > 0.2).sum(), (h > 0.5).sum(), (h >= 0.999).sum()]), Peak(float(h[top]), start + top, tuple(Q[top].tolist()))
 
 
 def copies(spread: Spread, constant: Flags, Y: Array, change: Array, start: int) -> tuple[int, ...]:

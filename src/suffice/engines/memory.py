@@ -17,10 +17,12 @@ from suffice.rows import BLOCK, RUN, Block, Kind, Progress, Rows, spans
 class MemoryRows(Rows):
     """A frame, seen as named columns; what is released has the frame's own kind."""
 
-    def __init__(self, frame: Any, threads: int = 1, progress: Progress | None = None) -> None:
+    def __init__(
+        self, frame: Any, threads: int = 1, progress: Progress | None = None, notes: Sequence[str] = ()
+    ) -> None:
         self.native = frame
         self.frame = _named(frame)
-        self.threads, self.progress = threads, progress
+        self.threads, self.progress, self.notes = threads, progress, tuple(notes)
         self.n = len(self.frame)
         self.columns = {name: _column(self.frame.get_column(name)) for name in self.frame.columns}
         self.kinds: Mapping[str, Kind] = {name: kind for name, (kind, _) in self.columns.items()}

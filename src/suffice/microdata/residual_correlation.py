@@ -77,6 +77,9 @@ class ResidualCorrelation(Isometric):
             return ()
         return (f"The correlations asked are not feasible: each is multiplied by alpha = {alpha:.4g}.",)
 
+    def asked(self) -> tuple[float | None, ...]:
+        return self.d if isinstance(self.d, tuple) else (self.d,)
+
     @classmethod
     def examples(cls) -> tuple[ResidualCorrelation, ...]:
         return cls(0.5), cls(0.0), cls(-0.3)

@@ -96,6 +96,9 @@ class ScoreCorrelation(Isometric):
             return tuple(self.d[p] for p in (pivots if self.by == "qr" else range(len(pivots))))
         return self.each("d", len(pivots), "scores")
 
+    def asked(self) -> tuple[float | None, ...]:
+        return self.d if isinstance(self.d, tuple) else (self.d,)
+
     @classmethod
     def examples(cls) -> tuple[ScoreCorrelation, ...]:
         return cls(0.5), cls(0.0, by="svd"), cls(None)

@@ -1,0 +1,48 @@
+"""Statistical disclosure control that keeps statistics exact."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from suffice.certificate import Certificate as Certificate
+    from suffice.guard import Finding as Finding
+    from suffice.method import methods as methods
+    from suffice.microdata import *  # noqa: F403
+    from suffice.plan import Plan as Plan
+    from suffice.release import Release as Release
+    from suffice.release import protect as protect
+    from suffice.roles import Roles as Roles
+    from suffice.seed import Seed as Seed
+    from suffice.verification import Verification as Verification
+    from suffice.verification import verify as verify
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "Certificate": "certificate",
+    "Finding": "guard",
+    "Plan": "plan",
+    "Release": "release",
+    "Roles": "roles",
+    "Seed": "seed",
+    "Verification": "verification",
+    "methods": "method",
+    "protect": "release",
+    "verify": "verification",
+}
+
+
+def __getattr__(name: str) -> Any:  # imported when used, so that `suffice --help` answers at once
+    if name.startswith("_"):
+        raise AttributeError(name)
+    place = _PLACES.get(name, "microdata")
+    try:
+        return getattr(import_module(f"suffice.{place}"), name)
+    except AttributeError:
+        raise AttributeError(f"module 'suffice' has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted([*_PLACES, *import_module("suffice.microdata").__all__, "__version__"])

@@ -1,0 +1,135 @@
+"""Released rows on their way out: mapped run by run, dealt to nameless bucket files, and read back in the keyed order."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from suffice.draft import failing
+from suffice.engines.parquet import ParquetRows, blocks
+from suffice.errors import UsageError
+from suffice.formats import kinds, write_table
+from suffice.order import bucket_count, dealt
+from suffice.rows import ahead
+from suffice.solution import Joined, Solution
+
+STREAMS = ("parquet", "csv", "tsv", "feather")
+"""Kinds of file that can be written piece by piece."""
+
+
+def delivered(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], folder: str | None) -> Iterator[pa.Table]:
+    """The release in its final order, one bucket at a time; `folder` is where the buckets lie meanwhile."""
+    count = bucket_count(rows.n)
+    with ExitStack() as stack, failing("The release cannot be written"):
+        files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(count)]
+        _deal(rows, solution, names, files)
+        for bucket, file in enumerate(files):
+            file.seek(0)
+            with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
+                table = reader.read_all()
+            yield table.take(solution.stream.permutation(bucket, len(table)))
+            del table
+            os.ftruncate(file.fileno(), 0)
+
+
+def _deal(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], files: Sequence[Any]) -> None:
+    source = rows.rows if isinstance(rows, Joined) else rows
+    assert isinstance(source, ParquetRows)
+    count = len(files)
+    schema = released_schema(source.schema, names, solution.design.confidential)
+
+    def of(item: tuple[int, Any, list[Any]]) -> tuple[Any, Any]:
+        start, batch, run = item
+        Ystar = np.vstack([solution.released(block) for block in run])
+        made = {name: Ystar[:, j] for j, name in enumerate(solution.design.confidential)}
+        columns = [pa.array(made[name]) if name in made else batch.column(name) for name in names]
+        buckets = dealt(solution.stream, start, start + len(batch), count)
+        order = np.argsort(buckets, kind="stable")
+        table = pa.RecordBatch.from_arrays(columns, schema=schema)
+        return table.take(pa.array(order)) if count > 1 else table, np.bincount(buckets, minlength=count)
+
+    with ExitStack() as stack:
+        writers = [stack.enter_context(pa.ipc.new_stream(pa.PythonFile(file, "w"), schema)) for file in files]
+        for batch, sizes in ahead(of, _items(rows, solution, names), source.threads):
+            ends = np.cumsum(sizes)
+            for writer, first, size in zip(writers, ends - sizes, sizes, strict=True):
+                if size:
+                    writer.write_batch(batch.slice(first, size))
+            if source.progress is not None:
+                source.progress("dealing", 0, source.n)
+
+
+def _items(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str]) -> Iterator[tuple[int, Any, list[Any]]]:
+    """Each run as an Arrow batch of what is released, and as blocks of what is computed with."""
+    columns = solution.frame.columns
+    if isinstance(rows, Joined):
+        assert isinstance(rows.rows, ParquetRows)
+        wanted = tuple(dict.fromkeys([*names, *solution.design.columns]))
+        start = 0
+        for batch, run in zip(rows.rows.batches(wanted), rows.runs(columns), strict=True):
+            yield start, batch, list(run)
+            start += len(batch)
+        return
+    start = 0
+    for batch in rows.batches(tuple(dict.fromkeys([*names, *columns]))):
+        yield start, batch, blocks(batch, columns, start)
+        start += len(batch)
+
+
+def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str]) -> Any:
+    """The input's columns in the input's order; confidential ones leave as float64."""
+    fields = [pa.field(name, pa.float64()) if name in confidential else schema.field(name) for name in names]
+    return pa.schema(fields)
+
+
+class Writer:
+    """Tables one after the other into one file."""
+
+    def __init__(self, path: str, kind: str) -> None:
+        self.path, self.kind = path, kind
+        self.sink: Any = None
+        self.held: list[pa.Table] = []
+
+    def write(self, table: pa.Table) -> None:
+        if self.kind not in STREAMS:
+            self.held.append(table)
+            return
+        if self.sink is None:
+            self.sink = self._open(table.schema)
+        self.sink.write_table(table)
+
+    def _open(self, schema: Any) -> Any:
+        if self.kind == "parquet":
+            text = [name for name, kind in kinds(schema).items() if kind == "category"]
+            return pq.ParquetWriter(self.path, schema, use_dictionary=text, compression="snappy")
+        if self.kind == "feather":
+            return pa.ipc.new_file(self.path, schema)
+        import pyarrow.csv as csv
+
+        return csv.CSVWriter(self.path, schema, write_options=csv.WriteOptions(delimiter="\t" if self.kind == "tsv" else ","))
+
+    def close(self) -> None:
+        if self.kind not in STREAMS:
+            write_table(pa.concat_tables(self.held), self.path, self.kind)
+        elif self.sink is not None:
+            self.sink.close()
+
+
+def write_kind(path: str | os.PathLike[str]) -> str:
+    """The kind of file that a name asks for."""
+    suffix = os.path.splitext(os.fspath(path))[1].lower().lstrip(".")
+    known = {"arrow": "feather", "pq": "parquet", "txt": "csv"}
+    kind = known.get(suffix, suffix)
+    if kind not in (*STREAMS, "sav", "dta", "xpt"):
+        raise UsageError(
+            f"The output's name ends in {suffix!r}, which is no known kind of file.\n"
+            "Use .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt."
+        )
+    return kind

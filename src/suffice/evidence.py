@@ -1,0 +1,212 @@
+"""From a solution and what was watched to the facts that the guards judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.basis import EPS, Basis, Isometry
+from suffice.algebra.decomposition import gqr
+from suffice.design import Design
+from suffice.errors import SufficeError
+from suffice.facts import Facts
+from suffice.formula import parse
+from suffice.ledger import Ledger
+from suffice.method import Isometric
+from suffice.rows import Block, Rows
+from suffice.seed import Seed, Stream
+from suffice.solution import Frame, Solution, centre_of, fold, precision
+from suffice.watch import Peak, Tally, Watch, leverage
+
+Array = NDArray[np.float64]
+
+WORTH = 0.7
+"""A canonical correlation below this is no finding, so its null is not needed."""
+
+
+def gather(
+    rows: Rows,
+    solution: Solution,
+    watch: Watch,
+    method: Isometric,
+    seed: Seed,
+    columns: tuple[str, ...],
+    order: NDArray[np.int64] | None,
+    ledger: Ledger | None,
+    keyed: Iterable[str],
+) -> Facts:
+    """Everything that the guards may look at."""
+    design, E, Estar = solution.design, solution.E, solution.Estar
+    spread = solution.survey.spread.columns(solution.confidential)
+    names = np.array(design.confidential, dtype=object)
+    constant = spread.sd <= 4 * EPS * spread.size
+    canonical, kept, altered = alike(E, Estar)
+    earlier = () if ledger is None else ledger.earlier(keyed)
+    stacked = _stacked(rows, design, {term for entry in earlier for term in entry.terms})
+    return Facts(
+        n=spread.rows,
+        rank=solution.rank,
+        residual_rank=gqr(E).rank,
+        confidential=design.confidential,
+        promises=method.promises,
+        independent=method.independent,
+        leverage=watch.highest.leverage,
+        leverage_counts=_three(watch.leverage),
+        leverage_term=_responsible(solution, watch.highest),
+        stacked_leverage=stacked,
+        canonical=canonical,
+        canonical_null=null(watch.sample, solution.stream, spread.rows) if canonical > WORTH else 0.0,
+        correlations=tuple(_correlations(E, Estar)),
+        d=method.asked(),
+        kept_scores=kept,
+        scores=gqr(E).rank,
+        altered_share=altered,
+        seed=seed.source,
+        copies=_unique_copies(rows, solution, watch.copies),
+        outlying=watch.outlying,
+        outlying_near=watch.outlying_near,
+        negatives={str(name): int(count) for name, count in zip(names, watch.negative, strict=True) if count},
+        dependent=_dependent(E, design.confidential),
+        explained=tuple(names[~E.any(axis=0) & ~constant]),
+        constant=tuple(names[constant]),
+        order=_order(solution.stream, order, rows.n),
+        precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
+        unweighted=solution.survey.unweighted,
+        earlier=tuple(entry.reach for entry in earlier),
+        ledger=ledger is not None,
+        columns=columns,
+    )
+
+
+def alike(E: Array, Estar: Array) -> tuple[float, int, float]:
+    """The largest canonical correlation of two sets of residuals, how many are one, and the share of variance apart from those."""
+    Q, Qstar = gqr(E).Q, gqr(Estar).Q
+    if not Q.size or not Qstar.size:
+        return 0.0, 0, 1.0
+    U, s, _ = np.linalg.svd(Q.T @ Qstar)
+    kept = int((s > 1 - 1e-9).sum())
+    norms = np.linalg.norm(E, axis=0)
+    unit = E[:, norms > 0] / norms[norms > 0]
+    share = float(((Q @ U[:, :kept]).T @ unit).__pow__(2).sum() / unit.shape[1]) if kept else 0.0
+    return float(min(s[0], 1.0)), kept, 1.0 - share
+
+
+def null(sample: Iterable[tuple[Array, Array]], stream: Stream, n: int) -> float:
+    """The 99.9 % point of the canonical correlation over random permutations of the released rows."""
+    pairs = list(sample)
+    Q, Qstar = (gqr(np.vstack([pair[side] for pair in pairs])).Q for side in (0, 1))
+    if not Q.size or not Qstar.size:
+        return 0.0
+    shuffle = stream.generator("null")
+    tries = 1000 if len(Q) == n else 200
+    found = [np.linalg.norm(Q.T @ Qstar[shuffle.permutation(len(Q))], 2) for _ in range(tries)]
+    return float(min(np.quantile(found, 0.999), 1.0))
+
+
+def _correlations(E: Array, Estar: Array) -> list[float]:
+    inner, norms = (E * Estar).sum(axis=0), np.linalg.norm(E, axis=0) * np.linalg.norm(Estar, axis=0)
+    return np.where(norms > 0, inner / np.where(norms > 0, norms, 1.0), 0.0).tolist()  # type: ignore[no-any-return]
+
+
+def _responsible(solution: Solution, peak: Peak) -> str:
+    """The term without which the record with the highest leverage has the least."""
+    design, q = solution.design, np.array(peak.q)
+    if not design.terms or not len(q):
+        return ""
+    S = solution.isometry.columns(range(design.m))[: len(q)]
+    of = np.array(design.term_of)
+    left = [float(((gqr(S[:, of != t]).Q.T @ q) ** 2).sum()) for t in range(len(design.terms))]
+    return design.terms[int(np.argmin(left))]
+
+
+def _stacked(rows: Rows, design: Design, terms: set[str]) -> float:
+    """The highest leverage when the terms of earlier releases are given as well."""
+    earlier = [term for term in sorted(terms - set(design.terms)) if _usable(term, rows, design)]
+    if not earlier:
+        return 0.0
+    formula = " + ".join([*design.terms, *earlier])
+    try:
+        wide = Design.learn(rows, replace(design.roles, given=formula, keep=(), identifiers=()))
+        return highest_leverage(rows, wide)
+    except SufficeError:  # the stacked design is too large, or no longer fits the file
+        return 0.0
+
+
+def _usable(term: str, rows: Rows, design: Design) -> bool:
+    columns = parse(term).columns
+    return all(name in rows.kinds and name not in design.confidential for name in columns)
+
+
+def highest_leverage(rows: Rows, design: Design) -> float:
+    frame = Frame(design, False)
+    survey = frame.survey(rows)
+    basis = Basis.choose(survey.sample, survey.spread, centre_of(design, survey.spread))
+    stream = Stream(b"no random numbers are drawn")
+    isometry: Isometry = fold(rows, frame, basis, stream, 0, survey.spread)[0]
+    given = [j for j in isometry.pivots if j < design.m]
+    inverse = np.linalg.inv(isometry.R[: len(given), given])
+    mean_weight = survey.spread.weight / survey.spread.rows
+
+    def of(block: Block) -> Tally:
+        W, w = frame.matrix(block), design.weights(block)
+        W -= basis.centre
+        A = basis.coordinates(W, np.empty((len(W), 0)))
+        return Tally(leverage(A[:, given] @ inverse, None if w is None else w / mean_weight, block.start)[1])
+
+    return rows.fold(of, frame.columns, "stacking").peak.leverage
+
+
+def _unique_copies(rows: Rows, solution: Solution, copies: tuple[int, ...], most: int = 10_000) -> int:
+    """How many of the records released as they are have values that no other record has."""
+    if not copies:
+        return 0
+    wanted = np.array(copies[:most])
+    names = solution.design.confidential
+
+    def keys(block: Block) -> list[bytes]:
+        Y = np.column_stack([np.asarray(block.columns[name], dtype=np.float64) for name in names])
+        return [row.tobytes() for row in Y]
+
+    def chosen(block: Block) -> list[bytes]:
+        here = set((wanted[(wanted >= block.start) & (wanted < block.start + len(block))] - block.start).tolist())
+        return [key for i, key in enumerate(keys(block)) if i in here] if here else []
+
+    candidates = set(rows.fold(chosen, names, "comparing"))
+    found = rows.fold(lambda block: [key for key in keys(block) if key in candidates], names, "comparing")
+    return sum(found.count(key) == 1 for key in candidates) if len(candidates) < 100 else _singles(found)
+
+
+def _singles(keys: list[bytes]) -> int:
+    from collections import Counter
+
+    return sum(count == 1 for count in Counter(keys).values())
+
+
+def _dependent(E: Array, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Columns whose residuals are a combination of those of columns before them."""
+    found = gqr(E)
+    pivots = list(found.pivots)
+    relations = {}
+    for j in found.dropped:
+        size = np.linalg.norm(E[:, j])
+        if size == 0:
+            continue
+        parts = np.linalg.lstsq(E[:, pivots], E[:, j], rcond=None)[0] * np.linalg.norm(E[:, pivots], axis=0)
+        relations[names[j]] = tuple(names[p] for p, part in zip(pivots, parts, strict=True) if abs(part) > 1e-9 * size)
+    return relations
+
+
+def _order(stream: Stream, order: NDArray[np.int64] | None, n: int) -> float:
+    """Correlation of released and original places, of all rows or of the first bucket."""
+    places = stream.permutation(0, min(n, 2**19)) if order is None else order
+    if len(places) < 3:
+        return 0.0
+    return float(np.corrcoef(places, np.arange(len(places)))[0, 1])
+
+
+def _three(counts: NDArray[np.int64]) -> tuple[int, int, int]:
+    low, middle, high = counts.tolist()
+    return low, middle, high

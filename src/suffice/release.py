@@ -1,0 +1,323 @@
+"""protect(): from a confidential file to a release with its findings and its certificate."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from suffice.certificate import Certificate, certify, moments
+from suffice.delivery import Writer, delivered, released_schema, write_kind
+from suffice.design import Design
+from suffice.draft import Draft, failing, refuse_overwriting
+from suffice.engines.memory import MemoryRows
+from suffice.engines.parquet import ParquetRows
+from suffice.errors import InfeasibleError, NotPreservedError, UsageError
+from suffice.evidence import gather
+from suffice.facts import Facts
+from suffice.guard import Finding, check_accepted, enforce, judge
+from suffice.ledger import Entry, Ledger
+from suffice.method import Isometric, Method
+from suffice.order import shuffled
+from suffice.roles import Roles
+from suffice.rows import Block, Progress, Rows, cores
+from suffice.seed import Seed
+from suffice.solution import Frame, Joined, Solution
+from suffice.source import named_sources, open_rows, read_back, reopen
+from suffice.statistic import Pair
+from suffice.watch import Watch
+
+LARGEST = 2**30
+"""Bytes of a release that `frame` will hold in memory."""
+
+
+def protect(
+    data: Any,
+    roles: Roles,
+    method: Method,
+    seed: Seed | None = None,
+    accept: Mapping[str, str] | None = None,
+    *,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Release:
+    """Protect the confidential columns of a file or frame.
+
+    Folds the rows to their small factor, solves, runs the guards, and certifies what leaves. Neither the engine,
+    nor the block size, nor the number of threads changes a release made with the same key.
+
+    data: a pandas, polars or pyarrow frame, a NumPy array (columns x0, x1, ...), or a path.
+    roles: what each column is.
+    method: how; `suffice.methods()` lists them, `first.then(second)` puts them in order.
+    seed: the secret key; without one a new one is drawn and the release cannot be repeated.
+    accept: rules of guards that may stop the release, each with the reason for accepting it.
+    progress: called with a stage's name, rows done and rows in all.
+    threads: how many to use; as many as there are cores unless told.
+    """
+    if not isinstance(method, Isometric):
+        raise UsageError(f"{type(method).__name__} is not a method. See suffice.methods().")
+    check_accepted(accept or {})
+    seed = Seed() if seed is None else seed
+    with one_blas_thread():
+        rows = open_rows(data, threads or cores(), progress)
+        design = Design.learn(rows, roles)
+        companion = method.companion is not None
+        beside: Rows = rows
+        if companion:
+            beside = Joined(rows, open_rows(method.companion, rows.threads, progress), design.confidential)
+        frame = Frame(design, companion)
+        survey = frame.survey(beside)
+        digests = {name: survey.digest.column(name) for name in frame.columns}
+        stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *digests.values())
+        solution = _solved(beside, frame, survey, method, stream)
+        keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
+        return Release._made(data, rows, beside, solution, method, seed, accept or {}, keyed)
+
+
+def _solved(rows: Rows, frame: Frame, survey: Any, method: Isometric, stream: Any) -> Solution:
+    try:
+        return Solution.find(rows, frame, survey, method, stream)
+    except InfeasibleError as problem:
+        named = getattr(problem, "named", None)  # a method knows columns by position only
+        raise (named(frame.design.confidential) if named else problem) from None
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """Protected rows that have not left yet: look at them, at the findings and at the certificate, then write."""
+
+    data: Any
+    rows: Rows
+    beside: Rows
+    solution: Solution
+    method: Isometric
+    seed: Seed
+    facts: Facts
+    findings: tuple[Finding, ...]
+    columns: tuple[str, ...]
+    keyed: tuple[str, ...]
+    _state: dict[str, Any]
+
+    @classmethod
+    def _made(
+        cls,
+        data: Any,
+        rows: Rows,
+        beside: Rows,
+        solution: Solution,
+        method: Isometric,
+        seed: Seed,
+        accept: Mapping[str, str],
+        keyed: tuple[str, ...],
+    ) -> Release:
+        names = tuple(name for name in rows.kinds if name in _leaving(solution.design.roles))
+        held = isinstance(rows, MemoryRows)
+        order = shuffled(solution.stream, rows.n) if held else None
+        Ystar, watch = _mapped(beside, solution, keep=held)
+        ledger = Ledger.beside(seed)
+        facts = gather(beside, solution, watch, method, seed, names, order, ledger, keyed)
+        state: dict[str, Any] = {}
+        if isinstance(rows, MemoryRows) and Ystar is not None and order is not None:
+            changed = {name: Ystar[:, j] for j, name in enumerate(solution.design.confidential)}
+            state["frame"] = rows.rebuilt(names, changed, order)
+        release = cls(data, rows, beside, solution, method, seed, facts, judge(facts, accept), names, keyed, state)
+        if held:
+            state["certificate"] = release._certified(MemoryRows(release.frame, rows.threads), "the released rows")
+        return release
+
+    @property
+    def frame(self) -> Any:
+        """Exactly what `write` writes: shuffled, without index and identifiers, in the kind of frame that came in."""
+        if "frame" not in self._state:
+            size = self.rows.n * len(self.columns) * 8
+            if size > LARGEST:
+                raise UsageError(
+                    f"The release has {self.rows.n} rows x {len(self.columns)} columns, more than {LARGEST // 2**20} MB.\n"
+                    "Write it to a file instead: release.write(path)."
+                )
+            with one_blas_thread():
+                self._state["frame"] = pa.concat_tables(self._delivered(None))
+        return self._state["frame"]
+
+    def aligned(self) -> Any:
+        """NOT FOR RELEASE: the released values in the original order of rows, for research."""
+        with one_blas_thread():
+            runs = self.beside.map(self._run, self.solution.frame.columns, "aligning")
+            Ystar = np.vstack(list(runs))
+            changed = {name: Ystar[:, j] for j, name in enumerate(self.solution.design.confidential)}
+            rows = self.rows if isinstance(self.rows, MemoryRows) else reopen(self.rows, self.columns)
+            return rows.rebuilt(self.columns, changed, np.arange(self.rows.n))
+
+    @property
+    def certificate(self) -> Certificate:
+        """Recomputed from the released rows; after `write`, from the file."""
+        if "certificate" not in self._state:
+            with one_blas_thread():
+                self._state["certificate"] = self._certified(None, "the released rows, as they will be written")
+        certificate: Certificate = self._state["certificate"]
+        return certificate
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None) -> Certificate:
+        """Write the release and, beside it, its certificate; the file is read back and certified before it has a name.
+
+        path: .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt.
+        force: overwrite an existing file.
+        """
+        enforce(self.findings)
+        target, kind = Path(path), write_kind(path)
+        refuse_overwriting(target, named_sources(self.data))
+        if progress is not None:
+            self.rows.progress = progress
+        beside = certificate_path(target)
+        with one_blas_thread(), Draft(target, force) as draft, Draft(beside, True) as paper:
+            self._write_rows(draft.path, kind, str(target.parent))
+            with failing("The release cannot be read back"):
+                back = read_back(draft.path, kind, self._schema(), self.rows.threads)
+            certificate = self._certified(back, f"the written {kind} file")
+            if not certificate.holds:
+                raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
+            with failing("The certificate cannot be written"):
+                os.write(paper.descriptor, certificate.to_json().encode())
+            paper.commit()
+            draft.commit()
+        self._state["certificate"] = certificate
+        self._remember()
+        return certificate
+
+    def _write_rows(self, path: str, kind: str, folder: str) -> None:
+        with failing("The release cannot be written"):
+            writer = Writer(path, kind)
+            for table in [as_table(self.frame)] if "frame" in self._state else self._delivered(folder):
+                writer.write(table)
+            writer.close()
+
+    def _delivered(self, folder: str | None) -> Iterator[pa.Table]:
+        assert isinstance(self.beside, ParquetRows | Joined)
+        return delivered(self.beside, self.solution, self.columns, folder)
+
+    def _schema(self) -> Any:
+        if isinstance(self.rows, ParquetRows):
+            return released_schema(self.rows.schema, self.columns, self.solution.design.confidential)
+        return as_table(self.frame).schema
+
+    def _certified(self, rows: Rows | None, source: str) -> Certificate:
+        solution, design = self.solution, self.solution.design
+        centre = solution.isometry.basis.centre[: design.m + design.k]
+        after = self._moments_of_map(centre) if rows is None else moments(rows, design, centre)
+        size = solution.survey.spread.size[: design.m + design.k]
+        pair = Pair(solution.original, after, size, design.names, design.confidential, design.intercept)
+        return certify(
+            pair,
+            self.method.promises,
+            terms=design.terms,
+            method=self.method.name,
+            source=source,
+            notes=self._notes(),
+            not_promised=tuple(f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep),
+        )
+
+    def _moments_of_map(self, centre: Any) -> Any:
+        from suffice.algebra.moments import Moments
+
+        design = self.solution.design
+
+        def of(block: Block) -> Moments:
+            W = design.matrix(block)
+            W[:, design.m :] = self.solution.released(block)
+            W -= centre
+            return Moments.of(W, design.weights(block))
+
+        return self.beside.fold(of, self.solution.frame.columns, "certifying")
+
+    def _notes(self) -> tuple[str, ...]:
+        solution, design, facts = self.solution, self.solution.design, self.facts
+        lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
+        notes = [f"independent columns of X: {facts.rank} of {design.m}" + (f" (dependent: {_some(lost)})" if lost else "")]
+        notes += [*design.notes, *self.rows.notes, *solution.remarks]
+        if not design.intercept:
+            notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
+        pairs = zip(design.confidential, facts.correlations, strict=True)
+        notes += ["residual correlation with the original: " + ", ".join(f"{name} {value:.3f}" for name, value in pairs)]
+        if facts.constant:
+            notes += [f"constant, kept as they are: {_some(facts.constant)}"]
+        if facts.unweighted:
+            notes += [f"{facts.unweighted} records have weight zero: they are protected and count in no statistic"]
+        dropped = [*design.roles.dropped(self.rows.kinds), *design.roles.identifiers]
+        if dropped:
+            notes += [f"columns dropped: {_some(dropped)}"]
+        if design.roles.keep:
+            notes += [f"columns released unchanged: {_some(design.roles.keep)}"]
+        return tuple(notes)
+
+    def _remember(self) -> None:
+        ledger = Ledger.beside(self.seed)
+        if ledger is not None:
+            design = self.solution.design
+            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.facts.reach, self.keyed))
+
+    def _run(self, run: Sequence[Block]) -> Any:
+        return np.vstack([self.solution.released(block) for block in run])
+
+    def __repr__(self) -> str:
+        state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
+        return f"Release({self.rows.n} rows x {len(self.columns)} columns, {self.method.name}, {state})"
+
+
+def certificate_path(target: Path) -> Path:
+    return target.with_name(target.name + ".certificate.json")
+
+
+def _mapped(rows: Rows, solution: Solution, keep: bool) -> tuple[NDArray[np.float64] | None, Watch]:
+    """All rows released and watched; the values are kept where they fit in memory."""
+    sampled = solution.stream.generator("sample").choice(rows.n, min(rows.n, 5000), replace=False)
+    watching = solution.watching(sampled)
+    Ystar = np.empty((rows.n, solution.design.k), order="F") if keep else None
+
+    def of(run: Sequence[Block]) -> Watch:
+        found = []
+        for block in run:
+            values, watch = watching(block)
+            found.append(watch)
+            if Ystar is not None:
+                Ystar[block.start : block.start + len(block)] = values
+        return reduce(add, found)
+
+    return Ystar, reduce(add, rows.map(of, solution.frame.columns, "mapping"))
+
+
+def _leaving(roles: Roles) -> set[str]:
+    return {*roles.columns} - {*roles.identifiers}
+
+
+def _some(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def as_table(frame: Any) -> pa.Table:
+    """A released frame as an Arrow table."""
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, np.ndarray):
+        return pa.table({f"x{j}": frame[:, j] for j in range(frame.shape[1])})
+    import narwhals.stable.v2 as nw
+
+    named = nw.from_native(frame, eager_only=True)
+    return pa.table({name: named.get_column(name).to_arrow() for name in named.columns})
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Threads are handed runs of rows; a BLAS that starts more of its own only fights with them."""
+    with threadpool_limits(1, "blas"):
+        yield

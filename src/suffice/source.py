@@ -1,0 +1,62 @@
+"""Where rows come from: a frame, an array, or a path of any readable kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+
+from suffice.engines.memory import MemoryRows
+from suffice.engines.parquet import ParquetRows
+from suffice.errors import InputError
+from suffice.formats import read_table
+from suffice.rows import Progress, Rows
+from suffice.sniff import kind_of
+from suffice.statfile import read_statfile
+
+
+def open_rows(data: Any, threads: int, progress: Progress | None) -> Rows:
+    """Rows of a frame or a path."""
+    if not isinstance(data, str | os.PathLike):
+        return MemoryRows(data, threads, progress)
+    if kind_of(data) == "parquet":
+        return ParquetRows(data, threads, progress)
+    table, notes = read_table(data)
+    return MemoryRows(table, threads, progress, notes)
+
+
+def read_back(path: str, kind: str, schema: Any, threads: int) -> Rows:
+    """Rows of a file that was just written: the path does not tell its kind, and text does not tell its types."""
+    if kind == "parquet":
+        return ParquetRows(path, threads)
+    if kind == "feather":
+        with pa.ipc.open_file(path) as reader:
+            return MemoryRows(reader.read_all(), threads)
+    if kind not in ("csv", "tsv"):
+        return MemoryRows(read_statfile(Path(path), kind)[0], threads)
+    types = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
+    table = csv.read_csv(
+        path,
+        parse_options=csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True),
+        convert_options=csv.ConvertOptions(column_types=types),
+    )
+    return MemoryRows(table, threads)
+
+
+def named_sources(data: Any) -> list[Path]:
+    """The files that data were read from."""
+    if not isinstance(data, str | os.PathLike):
+        return []
+    path = Path(data)
+    return sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+
+
+def reopen(rows: Rows, columns: Sequence[str]) -> MemoryRows:
+    """Rows of a file, all in memory."""
+    if not isinstance(rows, ParquetRows):
+        raise InputError("Only files can be read again.")
+    return MemoryRows(pa.Table.from_batches(list(rows.batches(columns))), rows.threads)

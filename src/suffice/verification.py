@@ -1,0 +1,148 @@
+"""verify(): any pair of files, by statistics that do not depend on the order of rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from suffice.algebra.multiset import Multiset
+from suffice.certificate import Certificate, certify, moments
+from suffice.design import Design
+from suffice.digest import Digest
+from suffice.errors import InputError
+from suffice.guard import Finding
+from suffice.release import one_blas_thread
+from suffice.roles import Roles
+from suffice.rows import Both, Progress, Rows, cores
+from suffice.solution import Frame, centre_of
+from suffice.source import open_rows
+from suffice.statistic import Pair
+
+ALL = ("mean", "covariance", "fit")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a pair of files has in common, what gives concern, and what could not be checked."""
+
+    certificate: Certificate
+    findings: tuple[Finding, ...]
+    unchecked: tuple[str, ...]
+    same_multiset: bool
+
+    @property
+    def holds(self) -> bool:
+        return self.certificate.holds and self.same_multiset
+
+    def text(self) -> str:
+        same = "the same records" if self.same_multiset else "NOT the same records"
+        lines = [self.certificate.text(), f"  given columns, weights and kept columns: {same} in both files"]
+        lines += [f"  {finding}" for finding in self.findings]
+        lines += [f"  not checked: {each}" for each in self.unchecked]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        found = [{"rule": f.rule, "level": f.level, "message": f.message} for f in self.findings]
+        return json.dumps(
+            {
+                "suffice": "verification",
+                "holds": self.holds,
+                "same_multiset": self.same_multiset,
+                "certificate": self.certificate.as_dict(),
+                "findings": found,
+                "unchecked": self.unchecked,
+            },
+            indent=2,
+        ) + "\n"
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def verify(
+    original: Any,
+    released: Any,
+    roles: Roles,
+    *,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Verification:
+    """Certify a pair of files, whoever made the second one.
+
+    Means, covariances and cross-products are compared, and the given columns, weights and kept columns must be the
+    same multiset of records. Nothing about the random numbers or the method is needed or known.
+    """
+    with one_blas_thread():
+        before = open_rows(original, threads or cores(), progress)
+        after = open_rows(released, threads or cores(), progress)
+        design = Design.learn(before, roles)
+        _check_columns(after, design, roles)
+        survey = Frame(design, False).survey(before)
+        centre = centre_of(design, survey.spread)
+        pair = Pair(
+            moments(before, design, centre),
+            moments(after, design, centre),
+            survey.spread.size,
+            design.names,
+            design.confidential,
+            design.intercept,
+        )
+        fixed = [name for name in (*roles.columns,) if name not in (*roles.confidential, *roles.identifiers)]
+        same, in_order = _compared(before, after, tuple(fixed))
+        certificate = certify(pair, ALL, terms=design.terms, method="unknown", source="both files", notes=design.notes)
+    return Verification(certificate, _findings(after, roles, in_order), _unchecked(roles, fixed), same)
+
+
+def _check_columns(rows: Rows, design: Design, roles: Roles) -> None:
+    absent = [name for name in (*design.columns, *roles.keep) if name not in rows.kinds]
+    if absent:
+        raise InputError(f"The released file has no column {', '.join(map(repr, absent))}.")
+    wrong = [name for name in design.confidential if rows.kinds[name] not in ("float", "integer")]
+    if wrong:
+        raise InputError(f"The released file's column {', '.join(map(repr, wrong))} is not numeric.")
+    Frame(design, False).survey(rows)  # refuses what is missing, infinite or of an unknown level
+
+
+def _compared(before: Rows, after: Rows, names: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether these columns are the same multiset of rows, and whether they stand in the same order."""
+    if not names:
+        return before.n == after.n, False
+    usable = tuple(name for name in names if before.kinds[name] not in ("date", "other"))
+    one, two = (
+        rows.fold(lambda block: Both(Multiset.of(block, usable), Digest.of(block, usable)), usable, "comparing")
+        for rows in (before, after)
+    )
+    ordered = all(one.two.column(name) == two.two.column(name) for name in usable)
+    several = any(len(set(digests)) > 1 for digests in one.two.columns.values()) or before.n > 1
+    return one.one == two.one, ordered and several
+
+
+def _findings(after: Rows, roles: Roles, in_order: bool) -> tuple[Finding, ...]:
+    found = []
+    if in_order:
+        found.append(
+            Finding(
+                "row-order",
+                "warn",
+                "the released rows stand in the order of the original",
+                "Shuffle the rows: their order links the records.",
+            )
+        )
+    named = [name for name in roles.identifiers if name in after.kinds]
+    if named:
+        found.append(Finding("identifiers", "stop", f"the released file has identifiers: {', '.join(named)}", "Drop them."))
+    extra = [name for name in after.kinds if name not in roles.columns]
+    if extra:
+        found.append(Finding("unknown-columns", "warn", f"{len(extra)} released columns have no role: {', '.join(extra)}"))
+    return tuple(found)
+
+
+def _unchecked(roles: Roles, fixed: list[str]) -> tuple[str, ...]:
+    unchecked = [
+        "which original record a released one came from: records given away, outliers, residual correlation",
+        "the key, the method and earlier releases",
+    ]
+    if not fixed:
+        unchecked.append("given columns: there are none")
+    return tuple(unchecked)
