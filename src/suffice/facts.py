@@ -25,6 +25,8 @@ class Facts:
     leverage_term: str = ""
     stacked_leverage: float = 0.0
     """With the given terms of all earlier releases of the same columns added."""
+    unstacked: int = 0
+    """Given terms of earlier releases that could not be added: their columns are not in this file, say."""
     canonical: float = 0.0
     canonical_null: float = 0.0
     """The 99.9 % point over random permutations of the released rows."""

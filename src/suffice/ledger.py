@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from suffice.errors import FileError
 from suffice.seed import Seed
@@ -24,7 +26,7 @@ class Entry:
     method: str
     terms: tuple[str, ...]
     """The given terms, each as it is written in full."""
-    reach: float
+    reach: Annotated[float, Field(ge=0)]
     """The largest residual correlation that it carries: d."""
     columns: tuple[str, ...]
     """Keyed digests of the confidential columns."""
@@ -41,33 +43,10 @@ class Entry:
     @classmethod
     def parse(cls, line: str) -> Entry:
         """The entry on a line; a line that is none is a ValueError."""
-        found = json.loads(line)
-        if not isinstance(found, dict) or set(found) != set(cls.__dataclass_fields__):
-            raise ValueError("not an entry")
-        texts = [
-            found["date"],
-            found["method"],
-            found["release"],
-            *_texts(found["terms"]),
-            *_texts(found["columns"]),
-        ]
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("not an entry")
-        return cls(
-            **{
-                **found,
-                "terms": tuple(found["terms"]),
-                "reach": float(found["reach"]),
-                "columns": tuple(found["columns"]),
-            }
-        )
+        return TypeAdapter(cls).validate_json(line, strict=True)
 
     def line(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=True) + "\n"
-
-
-def _texts(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [None]
 
 
 @dataclass(frozen=True)
@@ -128,7 +107,7 @@ class Ledger:
             if not line.endswith("\n"):
                 raise ValueError("cut off")
             return Entry.parse(line)
-        except (ValueError, TypeError):
+        except ValueError:
             raise FileError(
                 f"The ledger beside the key file is damaged in line {number}.\n"
                 "Restore it from a backup; without it earlier releases cannot be judged."

@@ -15,15 +15,28 @@ def kept_scores(facts: Facts) -> Finding | None:
     Whoever learns the loadings has one exact equation for each kept score and record, and links through them
     records that are far apart by distance.
     """
-    if facts.kept_scores == 0:
+    number = kept(facts)
+    if number == 0:
         return None
-    stop = facts.kept_scores >= facts.scores or facts.altered_share < ALTERED
+    stop = number >= facts.scores or facts.altered_share < ALTERED
     return Finding(
         "kept-scores",
         "stop" if stop else "warn",
-        f"{facts.kept_scores} of {count(facts.scores, 'score')} kept: "
-        f"{count(facts.kept_scores, 'exact equation')} about the residuals of every record; "
+        f"{number} of {count(facts.scores, 'score')} kept: "
+        f"{count(number, 'exact equation')} about the residuals of every record; "
         f"{share(facts.altered_share)} of the residual variance is altered.",
         "Keep fewer scores, or give them a correlation of .7 or less.",
-        {"kept": facts.kept_scores, "scores": facts.scores, "altered": facts.altered_share},
+        {"kept": number, "scores": facts.scores, "altered": facts.altered_share},
     )
+
+
+def kept(facts: Facts) -> int:
+    """Scores kept by intent: asked for, or found beyond those that any two sets of residuals share.
+
+    Two subspaces of r dimensions have 2 r - nu of them in common in a space of nu, whatever the method: such
+    scores belong to combinations that only the holder of the original can name.
+    """
+    if facts.independent:
+        return 0
+    asked = sum(d is not None and abs(d) == 1 for d in facts.d)
+    return max(asked, facts.kept_scores if facts.kept_scores > 2 * facts.scores - facts.nu else 0)

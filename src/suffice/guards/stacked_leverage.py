@@ -18,7 +18,7 @@ def stacked_leverage(facts: Facts) -> Finding | None:
     """
     level = level_of(facts.stacked_leverage)
     if level is None or facts.stacked_leverage <= facts.leverage + MORE:
-        return None
+        return _untold(facts) if facts.unstacked else None
     return Finding(
         "stacked-leverage",
         level,
@@ -26,4 +26,15 @@ def stacked_leverage(facts: Facts) -> Finding | None:
         f"largest leverage is {facts.stacked_leverage:.3f} (this release alone: {facts.leverage:.3f}).",
         "Give terms that were given before, so that nothing new is kept, or coarser ones.",
         {"leverage": facts.stacked_leverage, "alone": facts.leverage, "releases": len(facts.earlier)},
+    )
+
+
+def _untold(facts: Facts) -> Finding:
+    return Finding(
+        "stacked-leverage",
+        "note",
+        f"{count(facts.unstacked, 'given term')} of earlier releases cannot be added to those of this one: "
+        "what all keep together cannot be judged.",
+        "Protect from a file that has the columns which were given before.",
+        {"terms": facts.unstacked, "releases": len(facts.earlier)},
     )

@@ -1,0 +1,293 @@
+"""Every rule at its thresholds, just below and just above them: the level, and what it does to writing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.errors import GuardError, UsageError
+from suffice.facts import Facts
+from suffice.guard import Finding, check_accepted, enforce, judge
+from suffice.guards import GUARDS
+
+QUIET = Facts(
+    n=1000,
+    rank=3,
+    residual_rank=2,
+    confidential=("turnover", "wages"),
+    promises=("mean", "covariance", "fit"),
+    independent=False,
+    scores=2,
+    ledger=True,
+)
+
+
+def above(x: float) -> float:
+    return math.nextafter(x, math.inf)
+
+
+def below(x: float) -> float:
+    return math.nextafter(x, -math.inf)
+
+
+def found(rule: str, **changes: Any) -> Finding | None:
+    return GUARDS[rule](replace(QUIET, **changes))
+
+
+def level(rule: str, **changes: Any) -> str | None:
+    finding = found(rule, **changes)
+    assert finding is None or finding.rule == rule
+    return None if finding is None else finding.level
+
+
+@pytest.mark.parametrize("rule", GUARDS)
+def test_a_quiet_release_has_no_findings(rule: str) -> None:
+    assert found(rule) is None
+
+
+FIVE = 5 / math.sqrt(1000)
+
+LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
+    # rule, what differs from a quiet release, level
+    ("degrees-of-freedom", {"n": 4}, "never"),  # nu = 1
+    ("degrees-of-freedom", {"n": 3}, "never"),  # nu = 0
+    ("degrees-of-freedom", {"n": 5}, "stop"),  # nu = 2
+    ("degrees-of-freedom", {"n": 7}, "stop"),  # nu = 4
+    ("degrees-of-freedom", {"n": 8}, "warn"),  # nu = 5
+    ("degrees-of-freedom", {"n": 12}, "warn"),  # nu = 9
+    ("degrees-of-freedom", {"n": 13}, None),  # nu = 10
+    ("degrees-of-freedom", {"n": 23, "residual_rank": 20}, "warn"),  # nu = 20 = rank E
+    ("degrees-of-freedom", {"n": 24, "residual_rank": 20}, None),  # nu = 21
+    ("degrees-of-freedom", {"n": 4, "promises": ("mean", "fit")}, None),  # no covariance, no equation about E
+    ("leverage", {"leverage": 0.2}, None),
+    ("leverage", {"leverage": above(0.2)}, "warn"),
+    ("leverage", {"leverage": 0.5}, "warn"),
+    ("leverage", {"leverage": above(0.5)}, "stop"),
+    ("leverage", {"leverage": below(0.999)}, "stop"),
+    ("leverage", {"leverage": 0.999}, "never"),
+    ("leverage", {"leverage": 1.0}, "never"),
+    ("stacked-leverage", {"stacked_leverage": 0.2, "leverage": 0.1}, None),
+    ("stacked-leverage", {"stacked_leverage": above(0.2), "leverage": 0.1}, "warn"),
+    ("stacked-leverage", {"stacked_leverage": above(0.5), "leverage": 0.1}, "stop"),
+    ("stacked-leverage", {"stacked_leverage": 0.999, "leverage": 0.1}, "never"),
+    (
+        "stacked-leverage",
+        {"stacked_leverage": 0.6, "leverage": 0.6 - 1e-9},
+        None,
+    ),  # earlier terms add nothing
+    ("stacked-leverage", {"stacked_leverage": 0.51, "leverage": 0.499}, "stop"),
+    ("stacked-leverage", {"unstacked": 1}, "note"),
+    ("stacked-leverage", {"unstacked": 1, "stacked_leverage": 0.7}, "stop"),
+    ("canonical-correlation", {"canonical": 0.7, "canonical_null": 0.2}, None),
+    ("canonical-correlation", {"canonical": above(0.7), "canonical_null": 0.2}, "warn"),
+    ("canonical-correlation", {"canonical": 0.9, "canonical_null": 0.2}, "warn"),
+    ("canonical-correlation", {"canonical": above(0.9), "canonical_null": 0.2}, "stop"),
+    ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "independent": True}, "stop"),
+    (
+        "canonical-correlation",
+        {"canonical": 0.95, "canonical_null": 0.95},
+        "note",
+    ),  # at the null: cannot tell
+    ("canonical-correlation", {"canonical": above(0.95), "canonical_null": 0.95}, "stop"),
+    ("canonical-correlation", {"canonical": 0.5, "canonical_null": above(0.7)}, "note"),
+    ("canonical-correlation", {"canonical": 0.5, "canonical_null": 0.7}, None),
+    ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "d": (0.95, -0.1)}, None),  # d rule
+    ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "d": (0.1, -0.95)}, None),
+    ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "d": (0.94, 0.1)}, "stop"),
+    ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "d": (None, None)}, "stop"),
+    ("residual-correlation", {"d": (0.7, 0.1)}, None),
+    ("residual-correlation", {"d": (above(0.7), None)}, "warn"),
+    ("residual-correlation", {"d": (0.9,)}, "warn"),
+    ("residual-correlation", {"d": (above(0.9),)}, "stop"),
+    ("residual-correlation", {"d": (0.0, -0.95)}, "stop"),  # a negative one gives as much away
+    ("residual-correlation", {"d": (None,)}, None),
+    ("residual-correlation", {"correlations": (0.1, 0.95)}, "stop"),  # carried over without a d
+    ("residual-correlation", {"correlations": (0.1, 0.95), "d": (0.3,)}, None),
+    ("residual-correlation", {"correlations": (0.1, 0.95), "independent": True}, None),
+    ("kept-scores", {"kept_scores": 1}, "warn"),
+    ("kept-scores", {"kept_scores": 2}, "stop"),  # all
+    ("kept-scores", {"kept_scores": 1, "altered_share": 0.5}, "warn"),
+    ("kept-scores", {"kept_scores": 1, "altered_share": below(0.5)}, "stop"),
+    ("kept-scores", {"d": (1.0, 0.3)}, "warn"),
+    ("kept-scores", {"d": (-1.0, 1.0)}, "stop"),
+    ("kept-scores", {"kept_scores": 2, "independent": True}, None),
+    ("kept-scores", {"kept_scores": 1, "n": 6}, None),  # nu = 3: any two planes share a line
+    ("kept-scores", {"kept_scores": 1, "n": 7}, "warn"),  # nu = 4: they need not
+    ("kept-scores", {"kept_scores": 2, "n": 6}, "stop"),
+    ("seed", {"seed": "tests"}, "stop"),
+    ("seed", {"seed": "file"}, None),
+    ("row-order", {"order": FIVE}, None),
+    ("row-order", {"order": above(FIVE)}, "stop"),
+    ("row-order", {"order": -1.0}, "stop"),
+    ("row-order", {"order": 1.0, "n": 30}, "stop"),
+    ("row-order", {"order": 1.0, "n": 29}, None),
+    ("copies", {"copies": 1}, "stop"),
+    ("outliers", {"outlying": 50, "outlying_near": 1}, None),
+    ("outliers", {"outlying": 49, "outlying_near": 1}, "warn"),
+    ("outliers", {"outlying": 10, "outlying_near": 1}, "warn"),
+    ("outliers", {"outlying": 9, "outlying_near": 1}, "stop"),
+    ("outliers", {"outlying": 1, "outlying_near": 1}, "stop"),  # the giant
+    ("outliers", {"outlying": 3, "outlying_near": 0}, None),
+    ("domain", {"negatives": {"wages": 1}}, "warn"),
+    ("domain", {"negatives": {"wages": 0}}, None),
+    ("dependent-columns", {"dependent": {"total": ("turnover", "wages")}}, "note"),
+    ("dependent-columns", {"dependent": {"total": ()}}, None),
+    ("explained-columns", {"explained": ("wages",)}, "stop"),
+    ("explained-columns", {"explained": ("wages",), "constant": ("wages",)}, "note"),
+    ("explained-columns", {"explained": ("wages", "turnover"), "constant": ("wages",)}, "stop"),
+    ("explained-columns", {"constant": ("wages",)}, "note"),
+    ("precision", {"precision": {"wages": 1e-8}}, None),
+    ("precision", {"precision": {"wages": above(1e-8)}}, "warn"),
+    ("precision", {"precision": {"wages": 1e-4, "turnover": 1e-16}}, "warn"),
+    ("precision", {"precision": {"wages": above(1e-4)}}, "never"),
+    ("repeated-release", {"ledger": False}, "note"),
+    ("repeated-release", {"d": (0.99,)}, None),  # the first release: the d rule judges it
+    ("repeated-release", {"d": (0.5**0.5,), "earlier": (0.0,)}, "warn"),  # r = 1, a rounding above
+    ("repeated-release", {"d": (0.7,), "earlier": (0.0,)}, None),  # r = .96
+    ("repeated-release", {"d": (0.7,), "earlier": (0.2,)}, "warn"),  # r = 1.002
+    ("repeated-release", {"d": (0.9,), "earlier": (0.9,)}, "warn"),  # r = 8.5
+    ("repeated-release", {"d": (0.9,), "earlier": (0.9, 0.9)}, "stop"),  # r = 12.8
+    ("repeated-release", {"d": (1.0,), "earlier": (0.1,)}, "stop"),
+    ("repeated-release", {"earlier": (0.0,) * 1000, "independent": True}, None),  # IPSO may be repeated
+    ("zero-weights", {"unweighted": 1}, "warn"),
+    ("spreadsheet", {"columns": ("turnover", "a=b")}, None),
+    ("spreadsheet", {"columns": ("=cmd",)}, "warn"),
+    ("spreadsheet", {"columns": ("+a",)}, "warn"),
+    ("spreadsheet", {"columns": ("-a",)}, "warn"),
+    ("spreadsheet", {"columns": ("@a",)}, "warn"),
+]
+
+
+@pytest.mark.parametrize(("rule", "changes", "expected"), LADDERS)
+def test_level(rule: str, changes: dict[str, Any], expected: str | None) -> None:
+    assert level(rule, **changes) == expected
+
+
+def test_every_rule_is_tried_quiet_and_loud() -> None:
+    assert {rule for rule, _, expected in LADDERS if expected} == set(GUARDS)
+
+
+LOUD = [(rule, changes) for rule, changes, expected in LADDERS if expected]
+
+
+@pytest.mark.parametrize(("rule", "changes"), LOUD)
+def test_a_finding_says_what_and_what_to_do_and_goes_into_json(rule: str, changes: dict[str, Any]) -> None:
+    finding = found(rule, **changes)
+    assert finding is not None
+    assert finding.message.endswith(".")
+    assert finding.remedy.endswith(".")
+    assert "inf" not in json.dumps(dict(finding.numbers), allow_nan=False)
+    assert not re.search(r"anonymous|differentially private|no risk", str(finding))
+
+
+@pytest.mark.parametrize(("rule", "changes"), LOUD)
+def test_what_stops_and_what_does_not(rule: str, changes: dict[str, Any]) -> None:
+    """Notes and warnings are written; a stop is written with a reason; a never is not."""
+    bare = [each for each in judge(replace(QUIET, **changes), {}) if each.rule == rule]
+    named = [each for each in judge(replace(QUIET, **changes), {rule: "public already"}) if each.rule == rule]
+    assert len(bare) == len(named) == 1
+    for findings, stops in [(bare, ("stop", "never")), (named, ("never",))]:
+        if findings[0].level in stops:
+            with pytest.raises(GuardError) as caught:
+                enforce(findings)
+            assert caught.value.exit_code == 4
+            assert rule in str(caught.value)
+        else:
+            enforce(findings)
+
+
+def test_the_gravest_comes_first() -> None:
+    levels = [each.level for each in judge(replace(QUIET, n=4, copies=1, unweighted=1, ledger=False), {})]
+    assert levels == sorted(levels, key=["never", "stop", "warn", "note"].index)
+    assert len(set(levels)) == 4
+
+
+def test_the_seed_finding_says_not_for_release() -> None:
+    finding = found("seed", seed="tests")
+    assert finding is not None
+    assert "NOT FOR RELEASE" in finding.message
+
+
+def test_leverage_names_the_term_and_counts() -> None:
+    finding = found("leverage", leverage=1.0, leverage_counts=(40, 12, 3), leverage_term="C(region)")
+    assert finding is not None
+    assert "3 records of 1,000 (0.3 %)" in finding.message
+    assert "C(region)" in finding.message
+    assert "merge_below" in finding.remedy
+    assert "log()" in finding.remedy
+    assert "drop C(region)" in finding.remedy
+
+
+def test_the_d_rule_says_what_stays_uncertain() -> None:
+    finding = found("residual-correlation", d=(0.95,))
+    assert finding is not None
+    assert finding.numbers["uncertain"] == pytest.approx(math.sqrt(1 - 0.95**2))
+    assert "31 %" in finding.message
+
+
+def test_repeated_releases_say_what_their_average_leaves() -> None:
+    """error sqrt((1 - d^2)/(1 - d^2 + m d^2)) with m = 100 and d = .9: 5 %."""
+    finding = found("repeated-release", d=(0.9,), earlier=(0.9,) * 99)
+    assert finding is not None
+    assert finding.numbers["uncertain"] == pytest.approx(math.sqrt(0.19 / (0.19 + 100 * 0.81)))
+
+
+def test_accepting_needs_a_known_rule_and_a_reason() -> None:
+    check_accepted({"leverage": "the firm has agreed"})
+    with pytest.raises(UsageError, match="leverage"):
+        check_accepted({"leverege": "the firm has agreed"})
+    with pytest.raises(UsageError, match="reason"):
+        check_accepted({"leverage": " "})
+
+
+shares = st.floats(0, 1)
+counts = st.integers(0, 10**6)
+names = st.lists(st.sampled_from(["wages", "=cmd", "<b>", "a b", "n'"]), unique=True).map(tuple)
+
+
+@given(
+    facts=st.builds(
+        Facts,
+        n=st.integers(1, 10**7),
+        rank=st.integers(0, 50),
+        residual_rank=st.integers(0, 20),
+        confidential=names,
+        promises=st.sampled_from([(), ("mean", "covariance", "fit")]),
+        independent=st.booleans(),
+        leverage=shares,
+        leverage_counts=st.tuples(counts, counts, counts),
+        stacked_leverage=shares,
+        canonical=shares,
+        canonical_null=shares,
+        correlations=st.lists(st.floats(-1, 1)).map(tuple),
+        d=st.lists(st.none() | st.floats(-1, 1)).map(tuple),
+        kept_scores=st.integers(0, 9),
+        scores=st.integers(0, 9),
+        altered_share=shares,
+        copies=counts,
+        outlying=counts,
+        outlying_near=counts,
+        negatives=st.dictionaries(st.sampled_from("abc"), counts),
+        explained=names,
+        constant=names,
+        order=st.floats(-1, 1),
+        precision=st.dictionaries(st.sampled_from("abc"), st.floats(0, 1)),
+        unweighted=counts,
+        earlier=st.lists(shares).map(tuple),
+        ledger=st.booleans(),
+        columns=names,
+    )
+)
+def test_any_facts_are_judged_once_per_rule_in_plain_json(facts: Facts) -> None:
+    findings = judge(facts, {})
+    assert len({finding.rule for finding in findings}) == len(findings)
+    for finding in findings:
+        json.dumps(dict(finding.numbers), allow_nan=False)
+        assert "nan" not in finding.message.split()
