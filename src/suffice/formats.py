@@ -157,7 +157,8 @@ def _write_arrow(table: pa.Table, path: str, kind: str) -> None:
         import pyarrow.parquet as pq
 
         text = [field.name for field in table.schema if _kind(field.type) == "category"]
-        pq.write_table(table, path, use_dictionary=text, compression="snappy")
+        with pa.OSFile(path, "wb") as file:  # given a path, it would unlink the target when writing fails
+            pq.write_table(table, file, use_dictionary=text, compression="snappy")
     elif kind == "feather":
         with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table)

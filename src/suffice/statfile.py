@@ -68,18 +68,36 @@ def _is_whole(column: pa.ChunkedArray) -> bool:
 
 def write_statfile(table: pa.Table, path: str, kind: str) -> None:
     """Raises OSError where the disk refuses, FileError where the format does."""
-    if not _written(getattr(_pyreadstat(), WRITERS[kind]), table, path):
+    odd = [
+        field.name
+        for field in table.schema
+        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type)
+    ]
+    if odd:
         raise FileError(
-            f"The table cannot be written as .{kind}: a column's name or type is not allowed there.\n"
-            "Rename the columns, or write Parquet."
+            f"Columns that cannot be written as .{kind}: {', '.join(odd)}. Drop them, or write Parquet."
+        )
+    if not _written(_floats(table), path, kind):
+        raise FileError(
+            f"The table cannot be written as .{kind}: the disk is full, or a column is not allowed there.\n"
+            "Make room, rename the columns, or write Parquet."
         )
 
 
-def _written(writer: Any, table: pa.Table, path: str) -> bool:
+def _floats(table: pa.Table) -> pa.Table:
+    """Decimals as floats: the writer would make them text."""
+    types = [(f.name, pa.float64() if pa.types.is_decimal(f.type) else f.type) for f in table.schema]
+    return table.cast(pa.schema(types))
+
+
+def _written(table: pa.Table, path: str, kind: str) -> bool:
+    """False where the writer fails (it may quote cells) or, as SAS transport does, silently cuts the file."""
+    module = _pyreadstat()
     try:
-        writer(table.to_pandas(), path)
+        getattr(module, WRITERS[kind])(table.to_pandas(), path)
     except OSError:
         raise
-    except Exception:  # may quote cells, so it ends here and is nobody's context
+    except Exception:
         return False
-    return True
+    again, _ = _attempt(getattr(module, READERS[kind]), Path(path))
+    return again is not None and again.num_rows == table.num_rows
