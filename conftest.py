@@ -1,4 +1,4 @@
-"""Puts the root of the project on the path, so that tests can import `tests.places` and `tests.tolerances`."""
+"""Puts the root of the project on the path: tests import `tests.places` and `tests.tolerances`."""
 
 import sys
 from pathlib import Path

@@ -29,8 +29,8 @@ class Method(ABC):
         for declared in _declared(type(self)):
             try:
                 value = _rule(declared).read(getattr(self, declared.name))
-            except ValueError as wrong:
-                raise UsageError(f"{self.name}: {declared.name} must be {wrong}.") from None
+            except ValueError:
+                raise _refused(self.name, declared) from None
             object.__setattr__(self, declared.name, value)
 
     @property
@@ -252,8 +252,8 @@ def methods() -> dict[str, type[Method]]:
     """Every method by name: those that `suffice.microdata` imports."""
     from suffice import microdata  # a method file imports this module
 
-    found = (getattr(microdata, name) for name in microdata.__all__)
-    return {kebab(method): method for method in found}
+    found = (value for value in vars(microdata).values() if isinstance(value, type))
+    return {kebab(method): method for method in found if issubclass(method, Method)}
 
 
 def build(name: str, given: Mapping[str, object]) -> Method:
@@ -280,8 +280,12 @@ def _read(name: str, declared: Field[Any], value: object) -> object:
         return value
     try:
         return _rule(declared).parse(value)
-    except ValueError as wrong:
-        raise UsageError(f"{name}: {declared.name} must be {wrong}.") from None
+    except ValueError:
+        raise _refused(name, declared) from None
+
+
+def _refused(name: str, declared: Field[Any]) -> UsageError:
+    return UsageError(f"{name}: {declared.name} must be {_rule(declared).allowed}.")
 
 
 def kebab(method: type[Method]) -> str:

@@ -46,7 +46,7 @@ class Number:
         if value is None and self.none:
             return None
         if isinstance(value, bool) or not isinstance(value, Real) or not self.contains(float(value)):
-            raise ValueError(self.allowed)
+            raise ValueError
         return float(value)
 
     def contains(self, x: float) -> bool:
@@ -72,7 +72,7 @@ class Each:
             return self.number.read(value)
         entries = tuple(self.number.read(entry) for entry in value)
         if not entries:
-            raise ValueError(self.allowed)
+            raise ValueError
         return entries
 
     def parse(self, text: str) -> float | tuple[float | None, ...] | None:
@@ -92,7 +92,7 @@ class Choice:
 
     def read(self, value: object) -> str:
         if not isinstance(value, str) or value not in self.words:
-            raise ValueError(self.allowed)
+            raise ValueError
         return value
 
     def parse(self, text: str) -> str:
@@ -107,7 +107,7 @@ class Switch:
 
     def read(self, value: object) -> bool:
         if not isinstance(value, bool):
-            raise ValueError(self.allowed)
+            raise ValueError
         return value
 
     def parse(self, text: str) -> bool:
@@ -124,10 +124,10 @@ class Order:
         if value is None:
             return None
         if not isinstance(value, Iterable) or isinstance(value, str):
-            raise ValueError(self.allowed)
+            raise ValueError
         order = tuple(int(entry) if isinstance(entry, Integral) else -1 for entry in value)
         if sorted(order) != list(range(len(order))) or not order:
-            raise ValueError(self.allowed)
+            raise ValueError
         return order
 
     def parse(self, text: str) -> tuple[int, ...] | None:

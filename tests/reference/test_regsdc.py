@@ -172,7 +172,7 @@ def test_addition() -> None:
 def test_gen_not_unique_has_the_same_scores_up_to_signs() -> None:
     X, Y = data()
     Yhat, E = split(Y, X)
-    T, W = scores(E)
+    _, W = scores(E)
     mine = scores(split(r("gen_notunique_rnd1"), X)[1])[0]
     theirs = np.linalg.solve(W.T, (r("gen_notunique") - Yhat).T).T
     agree(mine * np.sign((mine * theirs).sum(axis=0)), theirs)

@@ -1,25 +1,12 @@
-"""Methods for microdata, one file each. A new one is imported here, and is then known everywhere."""
+"""Methods for microdata, one file each. One import line here makes a method known everywhere."""
 
-from suffice.microdata.addition import Addition
-from suffice.microdata.fitted import Fitted
-from suffice.microdata.ipso import Ipso
-from suffice.microdata.ipso_a import IpsoA
-from suffice.microdata.ipso_b import IpsoB
-from suffice.microdata.mixture import Mixture
-from suffice.microdata.residual_correlation import ResidualCorrelation
-from suffice.microdata.restore import Restore
-from suffice.microdata.romm import Romm
-from suffice.microdata.score_correlation import ScoreCorrelation
-
-__all__ = [
-    "Addition",
-    "Fitted",
-    "Ipso",
-    "IpsoA",
-    "IpsoB",
-    "Mixture",
-    "ResidualCorrelation",
-    "Restore",
-    "Romm",
-    "ScoreCorrelation",
-]
+from suffice.microdata.addition import Addition as Addition
+from suffice.microdata.fitted import Fitted as Fitted
+from suffice.microdata.ipso import Ipso as Ipso
+from suffice.microdata.ipso_a import IpsoA as IpsoA
+from suffice.microdata.ipso_b import IpsoB as IpsoB
+from suffice.microdata.mixture import Mixture as Mixture
+from suffice.microdata.residual_correlation import ResidualCorrelation as ResidualCorrelation
+from suffice.microdata.restore import Restore as Restore
+from suffice.microdata.romm import Romm as Romm
+from suffice.microdata.score_correlation import ScoreCorrelation as ScoreCorrelation
