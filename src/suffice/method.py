@@ -87,7 +87,7 @@ class Isometric(Method):
         return ()
 
     def asked(self) -> tuple[float | None, ...]:
-        """The correlations with the original that the method was told to have, for all or each; None: not told."""
+        """The correlations with the original that were asked for, for all or each; None: not controlled."""
         return ()
 
     @property
