@@ -13,8 +13,9 @@ KEPT = {"mean": "means", "covariance": "covariances", "fit": "regressions"}
 HEAD = """\
 # Methods
 
-Written from the classes by `docs/methods.py`; do not edit. X holds the given columns, Y the confidential ones,
-Z random numbers; Y = Yhat + E splits Y into its fit on X and residuals, E = T W into scores and loadings.
+Written from the classes by `docs/methods.py`; do not edit. X holds the given columns, Y the confidential
+ones, Z random numbers; Y = Yhat + E splits Y into its fit on X and residuals, E = T W into scores and
+loadings.
 """
 
 

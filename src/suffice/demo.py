@@ -25,9 +25,10 @@ path = "firms.parquet"
 
 [roles]
 confidential = ["turnover", "wages", "taxes", "other_costs", "total_costs"]
-given = "C(region) + C(industry) + C(size) + log(employees)"
+given = "C(region) + C(industry) + log(employees)"
 weight = "weight"
 identifiers = ["firm_id"]
+keep = ["size"]
 
 [[method]]
 name = "ipso"
@@ -41,7 +42,7 @@ path = "release.parquet"
 
 
 def firms(n: int = 2000, seed: int = 2019) -> pa.Table:
-    """Firms with ten or more employees: skewed, correlated money columns, and a total that is the sum of its parts.
+    """Firms with ten or more employees: skewed, correlated amounts, and a total that is the sum of its parts.
 
     total_costs = wages + taxes + other_costs, exactly: amounts are whole numbers (thousands), as floats.
 

@@ -94,13 +94,14 @@ def verify(
     merge_below: o.MergeBelow = 0,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
+    threads: o.Threads = None,
 ) -> None:
     """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
     from suffice.cli.face import Face
     from suffice.roles import Roles
 
     roles = Roles(**_roles(confidential, given, weight, identifiers, keep, merge_below))
-    Face(quiet, as_json).verify(original, released, roles)
+    Face(quiet, as_json).verify(original, released, roles, threads)
 
 
 @app.command()

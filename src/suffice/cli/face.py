@@ -45,7 +45,7 @@ class Face:
                 release.write(output, force=force, progress=progress)
         written = [] if why else [output, *_certificates(release, output)]
         if report is not None:
-            written.append(_private(plan, release, report))
+            written.append(_private(release, None if why else output, report))
         self._say(release, plan, written, why)
 
     def _say(self, release: Release, plan: Plan, written: list[Path], why: str | None) -> None:
@@ -69,11 +69,12 @@ class Face:
         if plan.seed is None:
             show.say(f"\n{NO_KEY}")
 
-    def verify(self, original: Path, released: Path, roles: Roles) -> None:
+    def verify(self, original: Path, released: Path, roles: Roles, threads: int | None) -> None:
         """Certify a pair of files; NotPreservedError where a statistic differs."""
-        from suffice.verify import verify
+        from suffice.verification import verify
 
-        result = verify(original, released, roles)
+        with bars(self.quiet or self.as_json) as progress:
+            result = verify(original, released, roles, progress=progress, threads=threads)
         if self.as_json:
             show.as_json(json.loads(result.to_json()))
         elif not self.quiet:
@@ -91,8 +92,8 @@ def _certificates(release: Release, output: Path) -> list[Path]:
     return [output.with_name(f"{output.name}.certificate.json"), page]
 
 
-def _private(plan: Plan, release: Release, report: Path) -> Path:
+def _private(release: Release, output: Path | None, report: Path) -> Path:
     from suffice.report import private
 
-    private.write(release, plan.path(plan.data.path), report)
+    private.write(private.of(release, output), report)
     return report

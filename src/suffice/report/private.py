@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suffice.engines.memory import MemoryRows
 from suffice.report import pictures
 from suffice.report.binned import Binned
 from suffice.report.page import render, save
@@ -16,6 +17,20 @@ from suffice.report.page import render, save
 if TYPE_CHECKING:
     from suffice.certificate import Certificate
     from suffice.guard import Finding
+    from suffice.release import Release
+
+
+def of(release: Release, written: Path | None = None) -> str:
+    """The page of a release.
+
+    written: the file, where there is one; otherwise the rows as they would be written
+    """
+    from suffice.source import open_rows
+
+    roles = release.solution.design.roles
+    rows = open_rows(written, release.rows.threads, None) if written else MemoryRows(release.frame)
+    binned = Binned.of(release.rows, rows, roles.confidential, roles.weight)
+    return page(release.certificate, release.findings, binned, roles.weight is not None)
 
 
 def page(

@@ -1,4 +1,4 @@
-"""The certificate as a page that may travel with the release: it holds what the certificate's JSON holds, no more."""
+"""The certificate as a page that may travel with the release: what its JSON holds, no more."""
 
 from __future__ import annotations
 

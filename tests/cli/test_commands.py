@@ -1,0 +1,349 @@
+"""Commands, run as a user runs them: what they print where, what they write, how they end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+from suffice import cli
+from suffice.demo import firms
+from suffice.seed import Seed
+
+CONFIDENTIAL = ["--confidential", "turnover,wages,taxes"]
+ROLES = [*CONFIDENTIAL, "--given", "C(region) + log(employees)", "--identifiers", "firm_id"]
+DROPPED = {"firm_id", "industry", "size", "other_costs", "total_costs", "weight"}
+
+
+class Ended:
+    """What a command left behind."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def document(self) -> dict:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def suffice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """suffice(*words): the command, in a folder with firms.parquet and a key."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(firms(400), "firms.parquet")
+    Seed.new_file("secret.key")
+
+    def run(*words: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["suffice", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        said = capsys.readouterr()
+        return Ended(int(end.value.code or 0), said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def protect(suffice):
+    return lambda *words: suffice("protect", "firms.parquet", "-o", "out.parquet", *ROLES, *words)
+
+
+def files() -> set[str]:
+    return {path.name for path in Path().iterdir()} - {"firms.parquet", "secret.key"}
+
+
+def test_protect_writes_a_release_and_its_certificates(protect):
+    ended = protect("--key-file", "secret.key")
+    assert ended.code == 0
+    assert ended.err == ""
+    assert "certificate: HOLDS" in ended.out
+    assert "out.parquet.certificate.html" in ended.out
+    assert {"out.parquet", "out.parquet.certificate.json", "out.parquet.certificate.html"} <= files()
+    before, after = pq.read_table("firms.parquet"), pq.read_table("out.parquet")
+    assert set(before.column_names) - set(after.column_names) == DROPPED
+    one, two = (np.cov([t["turnover"].to_numpy(), t["wages"].to_numpy()]) for t in (before, after))
+    assert np.abs(one / two - 1).max() < 1e-12
+    assert not np.array_equal(np.sort(before["wages"].to_numpy()), np.sort(after["wages"].to_numpy()))
+
+
+def test_without_a_key_it_says_what_that_means(protect):
+    assert "cannot be repeated" in protect().out
+    assert "no ledger" in protect("--force").out
+    assert "cannot be repeated" not in protect("--force", "--key-file", "secret.key").out
+
+
+def test_the_key_decides(suffice):
+    def released(name: str, *key: str) -> pa.Table:
+        assert suffice("protect", "firms.parquet", "-o", name, *ROLES, *key).code == 0
+        return pq.read_table(name)
+
+    one, two = (released(f"{i}.parquet", "--key-file", "secret.key") for i in (1, 2))
+    assert one.equals(two)
+    assert not one.equals(released("3.parquet"))
+
+
+def test_json_is_one_document_and_nothing_else(protect):
+    ended = protect("--json")
+    assert ended.document["holds"] is True
+    assert ended.document["written"][0] == "out.parquet"
+    assert {finding["level"] for finding in ended.document["findings"]} <= {"note", "warn"}
+    assert ended.err == ""
+
+
+def test_json_of_a_failure(protect):
+    ended = protect("--json", "--method", "ipsso")
+    assert ended.code == 2
+    assert ended.document["error"]["exit_code"] == 2
+    assert "ipsso" in ended.err
+
+
+def test_quiet_prints_nothing(protect):
+    ended = protect("--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_report_is_private(protect):
+    ended = protect("--report", "private.html")
+    assert "private.html" in ended.out
+    assert Path("private.html").stat().st_mode & 0o777 == 0o600
+    assert "CONFIDENTIAL" in Path("private.html").read_text()
+
+
+def test_outputs_that_exist_are_not_replaced_without_force(protect):
+    Path("out.parquet").write_text("mine")
+    ended = protect()
+    assert ended.code == 7
+    assert "--force" in ended.err
+    assert Path("out.parquet").read_text() == "mine"
+    assert protect("--force").code == 0
+
+
+STOPPED = ("--method", "residual-correlation", "--param", "d=0.95")
+
+
+def test_a_stop_writes_nothing_and_names_the_option(protect):
+    ended = protect(*STOPPED)
+    assert ended.code == 4
+    assert '--accept residual-correlation="REASON"' in ended.err
+    assert files() == set()
+
+
+def test_a_stop_lets_the_holder_look(protect):
+    ended = protect(*STOPPED, "--report", "private.html", "--json")
+    assert ended.code == 4
+    assert files() == {"private.html"}
+    assert ended.document["written"] == ["private.html"]
+    assert "residual-correlation" in {f["rule"] for f in ended.document["findings"] if f["level"] == "stop"}
+
+
+def test_an_accepted_stop_is_written_with_its_reason(protect):
+    stops = {f["rule"] for f in protect(*STOPPED, "--json").document["findings"] if f["level"] == "stop"}
+    accepted = [word for rule in stops for word in ("--accept", f"{rule}=agreed by contract")]
+    ended = protect(*STOPPED, *accepted)
+    assert ended.code == 0
+    assert "accepted: agreed by contract" in ended.out
+
+
+def test_an_unknown_rule_is_refused_with_the_list(protect):
+    ended = protect("--accept", "outlyers=fine")
+    assert ended.code == 2
+    assert "Did you mean 'outliers'?" in ended.err
+    assert "leverage" in ended.err
+
+
+def test_never_has_no_override(suffice):
+    table = firms(400)
+    alone = pa.array(["only one", *["many"] * 399])
+    pq.write_table(table.append_column("alone", alone), "firms.parquet")
+    words = ("protect", "firms.parquet", "-o", "out.parquet", *CONFIDENTIAL, "--given", "alone")
+    ended = suffice(*words, "--accept", "leverage=please")
+    assert ended.code == 4
+    assert "no override" in ended.err
+    assert "--accept leverage" not in ended.err
+    assert "only one" not in ended.err + ended.out
+    assert files() == set()
+
+
+def test_then_makes_a_masking_method_exact(protect):
+    ended = protect("--method", "mixture", "--param", "d=0.3", "--then", "restore", "--json")
+    assert ended.code == 0
+    assert ended.document["certificate"]["method"] == "mixture then restore"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--confidental", "a"], 2, "--confidential"),
+        (["--then-param", "fill=true"], 2, "--then"),
+        (["--param", "by"], 2, "name=value"),
+        (["--method", "romm", "--param", "lamda=1"], 2, "Did you mean 'lam'?"),
+        (["--key-file", "none.key"], 7, "key file"),
+        (["--given", "{__import__('os').system('true')}"], 2, ""),
+        (["--given", "regio"], 3, "Did you mean 'region'?"),
+    ],
+)
+def test_a_wrong_request(protect, words, code, said):
+    ended = protect(*words)
+    assert ended.code == code
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+    assert files() == set()
+
+
+def test_missing_data(suffice):
+    ended = suffice("protect", "none.parquet", "-o", "out.parquet", *CONFIDENTIAL)
+    assert ended.code in (3, 7)
+    assert "Traceback" not in ended.err
+
+
+def test_run_does_what_the_plan_says(suffice):
+    plan = """
+        [data]
+        path = "../firms.parquet"
+        [roles]
+        confidential = ["turnover", "wages"]
+        given = "C(region)"
+        [[method]]
+        name = "ipso"
+        [release]
+        path = "out.csv"
+    """
+    Path("plans").mkdir()
+    Path("plans/plan.toml").write_text(plan)
+    assert suffice("run", "plans/plan.toml").code == 0
+    assert csv.read_csv("plans/out.csv").column_names == ["region", "turnover", "wages"]
+    ended = suffice("run", "plans/plan.toml")
+    assert ended.code == 7
+    assert suffice("run", "plans/plan.toml", "--force").code == 0
+
+
+def test_a_stopped_plan_says_what_to_put_into_the_plan(suffice):
+    plan = """
+        data.path = "firms.parquet"
+        roles.confidential = ["turnover", "wages"]
+        release.path = "out.csv"
+        [[method]]
+        name = "residual-correlation"
+        d = 0.95
+    """
+    Path("plan.toml").write_text(plan)
+    ended = suffice("run", "plan.toml")
+    assert ended.code == 4
+    assert '[accept] residual-correlation = "REASON"' in ended.err
+
+
+def test_verify(suffice, protect):
+    protect()
+    ended = suffice("verify", "firms.parquet", "out.parquet", *ROLES)
+    assert ended.code == 0
+    assert suffice("verify", "firms.parquet", "out.parquet", *ROLES, "--json").document
+    table = pq.read_table("out.parquet")
+    wages = table["wages"].to_numpy().copy()
+    wages[0] += 1
+    pq.write_table(
+        table.set_column(table.column_names.index("wages"), "wages", pa.array(wages)), "edited.parquet"
+    )
+    ended = suffice("verify", "firms.parquet", "edited.parquet", *ROLES)
+    assert ended.code == 6
+    assert "does not keep" in ended.err
+
+
+def test_key_new(suffice):
+    assert suffice("key", "new", "mine.key").code == 0
+    assert Path("mine.key").stat().st_mode & 0o777 == 0o600
+    ended = suffice("key", "new", "mine.key")
+    assert ended.code == 7
+    key = Path("mine.key").read_text().split()[-1]
+    assert key not in ended.out + ended.err
+
+
+def test_methods(suffice):
+    assert "residual-correlation" in suffice("methods").out
+    one = suffice("methods", "romm").out
+    assert "lam:" in one
+    assert "references" in one
+    assert set(suffice("methods", "romm", "--json").document) == {"romm"}
+    assert suffice("methods", "rom").code == 2
+
+
+def test_demo(suffice):
+    ended = suffice("demo", "demo")
+    assert ended.code == 0, ended.err
+    assert "certificate: HOLDS" in ended.out
+    assert {path.name for path in Path("demo").iterdir()} >= {
+        "firms.parquet",
+        "plan.toml",
+        "secret.key",
+        "release.parquet",
+        "release.parquet.certificate.json",
+        "release.parquet.certificate.html",
+        "report.html",
+    }
+    for line in statistics(ended.out):
+        *_, one, two = line.split()
+        assert abs(float(one) - float(two)) <= 1e-10 * abs(float(one)), line
+    assert suffice("demo", "demo").code == 7
+    assert suffice("demo", "demo", "--force").code == 0
+
+
+def statistics(out: str) -> Iterator[str]:
+    lines = [
+        line
+        for line in out.splitlines()
+        if line.startswith(("  mean of", "  sd of", "  correlation of", "  regression of"))
+    ]
+    assert len(lines) > 12
+    return iter(lines)
+
+
+def test_an_unexpected_failure_hides_its_text(suffice, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("salary 123456 of Ms Smith")
+
+    monkeypatch.setattr("suffice.cli.catalogue.show", broken)
+    ended = suffice("methods")
+    assert ended.code == 1
+    assert ended.err.count("\n") == 1
+    assert "ValueError" in ended.err
+    assert "123456" not in ended.err
+
+
+def test_an_interrupt_ends_with_130(suffice, monkeypatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("suffice.cli.catalogue.show", interrupted)
+    assert suffice("methods").code == 130
+
+
+def test_help_answers_within_half_a_second():
+    """The best of three, so that a busy machine does not fail it."""
+
+    def took() -> float:
+        start = time.perf_counter()
+        subprocess.run(
+            [sys.executable, "-c", "from suffice.cli import main; main()", "--help"],
+            check=True,
+            capture_output=True,
+        )
+        return time.perf_counter() - start
+
+    assert min(took() for _ in range(3)) < 0.5
+
+
+def test_a_closed_pipe_is_no_failure_to_complain_about():
+    program = "import sys; sys.argv = ['suffice', 'methods', '--json']; from suffice.cli import main; main()"
+    reader = subprocess.run(
+        f'"{sys.executable}" -c "{program}" | true', shell=True, capture_output=True, text=True, check=False
+    )
+    assert reader.stderr == ""
