@@ -99,12 +99,13 @@ def test_C(a: str, b: str) -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), [("E", "Eg"), ("E", "Eg1"), ("E1", "Eg1")])
-def test_C_at_the_limit_is_singular_and_only_its_square_agrees(a: str, b: str) -> None:
-    # RegSDC stops 1e-7 below the limit, where the last entry of C is the root of a rounding error
+def test_C_next_to_the_limit(a: str, b: str) -> None:
+    # RegSDC stops 1e-7 below the limit, where C is nearly singular: its last row has few digits of its own
     given, C = share(r(f"in_{a}"), r(f"in_{b}")), r(f"CalculateC_{a}_{b}")
     ours = given.C(given.largest * (1 - LIMIT))
-    agree(ours.T @ ours, C.T @ C, bound=1e-9)
-    assert abs(C[-1]).max() < 3e-3 * abs(C).max()
+    agree(ours.T @ ours, C.T @ C)
+    agree(ours, C)
+    assert abs(C[-1]).max() < 1e-3 * abs(C).max()
 
 
 def test_C_where_nothing_can_be_kept_is_the_loadings_alone() -> None:
@@ -207,4 +208,4 @@ def test_dependent_columns_are_refused_where_regsdc_gives_alpha_zero() -> None:
         ResidualCorrelation(CORRELATIONS).solve(X, Y, r("add_Ydep_rnd1"))
     assert "turnover" in str(refused.value.named(["a", "b", "turnover", "c"]))
     Yhat, E = split(Y, X)  # what it delivers then is no hybrid: residuals with nothing of the original
-    assert np.abs(E.T @ (r("add_Ydep") - Yhat)).max() < 1e-6 * np.abs(E.T @ E).max()
+    assert np.abs(E.T @ (r("add_Ydep") - Yhat)).max() < REFERENCE * np.abs(E.T @ E).max()
