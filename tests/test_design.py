@@ -318,6 +318,13 @@ def test_numbers_too_large_to_square():
     assert "square(x): too large to be squared in 1 record, first in row 1." in message
 
 
+def test_a_product_that_overflows():
+    table = pa.table({"x": [1e100, 1.0], "z": [1e100, -1e100], "g": ["a", "b"], "y": [1.0, 2]})
+    message = complaint(table, "g:x:z + square(x):z")
+    assert "x:z: too large to be squared in 1 record, first in row 1." in message
+    assert "square(x): too large to be squared in 1 record, first in row 1." in message
+
+
 def test_weights_negative_or_missing():
     message = complaint(pa.table({"y": [1.0, 2, 3], "w": [-1.0, np.nan, 0.0]}), weight="w")
     assert "w: negative in 1 record, first in row 1." in message

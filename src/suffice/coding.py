@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,16 @@ def number(factor: Factor, block: Block) -> Any:
         return column
     with np.errstate(all="ignore"):
         return TRANSFORM[factor.transform](as_float(column))
+
+
+def numbers_in(term: Term) -> Term:
+    return tuple(factor for factor in term if factor.transform != "C")
+
+
+def multiplied(factors: Term, block: Block) -> Array:
+    """The product of numeric factors; it may overflow, for a fold to notice."""
+    with np.errstate(all="ignore"):
+        return np.asarray(np.multiply.reduce([as_float(number(factor, block)) for factor in factors]))
 
 
 @dataclass(frozen=True)
@@ -115,13 +127,13 @@ class Expansion:
     sizes: tuple[int, ...] = ()
     dropped: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         return tuple(size - drop for size, drop in zip(self.sizes, self.dropped, strict=True))
 
-    @property
+    @cached_property
     def width(self) -> int:
-        return int(np.prod(self.widths, dtype=int))
+        return prod(self.widths)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,15 +149,15 @@ class Expansion:
 
     def fill(self, out: Any, block: Block, codes: Mapping[str, Codes]) -> None:
         """Writes the term's columns into `out`, the columns of a Fortran-ordered matrix."""
-        numbers = [number(factor, block) for factor in self.term if factor.transform != "C"]
-        if not self.sizes and len(numbers) == 1:
-            out[:, 0] = numbers[0]
+        numbers = numbers_in(self.term)
+        if len(self.term) == 1 and numbers:
+            out[:, 0] = number(numbers[0], block)  # by far the most frequent, and without a copy
         elif not self.sizes:
-            out[:, 0] = np.multiply.reduce([as_float(column) for column in numbers])
+            out[:, 0] = multiplied(numbers, block)
         else:
-            self._scatter(out, numbers, codes)
+            self._scatter(out, multiplied(numbers, block) if numbers else np.ones(len(out)), codes)
 
-    def _scatter(self, out: Any, numbers: list[Any], codes: Mapping[str, Codes]) -> None:
+    def _scatter(self, out: Any, values: Array, codes: Mapping[str, Codes]) -> None:
         n = len(out)
         place, seen = np.zeros(n, dtype=np.intp), np.ones(n, dtype=bool)
         categories = (codes[factor.column] for factor in self.term if factor.transform == "C")
@@ -154,8 +166,7 @@ class Expansion:
             seen &= code >= drop
         rows = np.flatnonzero(seen)
         out[:] = 0.0
-        value = np.multiply.reduce([as_float(column) for column in numbers])[rows] if numbers else 1.0
-        out[rows, place[rows]] = value
+        out[rows, place[rows]] = values[rows]
 
 
 def coding(terms: tuple[Term, ...], intercept: bool, sizes: Mapping[str, int]) -> tuple[Expansion, ...]:

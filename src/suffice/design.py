@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
@@ -34,6 +34,15 @@ class Design:
     categories: what was learnt of each categorical column
     expansions: how each term becomes columns
     notes: which levels were joined, as counts
+
+    >>> import pyarrow as pa
+    >>> from suffice.engines.memory import MemoryRows
+    >>> rows = MemoryRows(pa.table({"region": ["north", "south", "north"], "y": [1.0, 2.0, 4.0]}))
+    >>> design = Design.learn(rows, Roles(confidential=["y"], given="region - 1"))
+    >>> design.names
+    ('region[1]', 'region[2]')
+    >>> rows.fold(lambda block: design.given(block).sum(axis=1), design.columns, "adding").tolist()
+    [1.0, 1.0, 1.0]
     """
 
     roles: Roles
@@ -87,7 +96,7 @@ class Design:
         ones = (-1,) if self.intercept else ()
         return ones + tuple(i for i, expansion in enumerate(self.expansions) for _ in range(expansion.width))
 
-    @property
+    @cached_property
     def m(self) -> int:
         return int(self.intercept) + sum(expansion.width for expansion in self.expansions)
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from suffice.algebra.sightings import Sightings
-from suffice.coding import as_float, number
+from suffice.coding import as_float, multiplied, number, numbers_in
 from suffice.errors import InputError
-from suffice.formula import Factor, Term
+from suffice.formula import Factor, Term, label
 from suffice.roles import Roles
 from suffice.rows import Block, Rows
 
@@ -50,6 +50,7 @@ class Inspection:
     categories: tuple[str, ...]
     numbers: tuple[str, ...]
     transformed: tuple[Factor, ...]
+    products: tuple[Term, ...]
     weight: str | None
 
     @classmethod
@@ -61,6 +62,7 @@ class Inspection:
             tuple(factor.column for factor in factors if factor.transform == "C"),
             tuple(dict.fromkeys([*roles.confidential, *numbers, *weight])),
             tuple(factor for factor in factors if factor.transform not in (None, "C")),
+            tuple(numbers for numbers in map(numbers_in, terms) if len(numbers) > 1),
             roles.weight,
         )
 
@@ -76,7 +78,7 @@ class Inspection:
             raise InputError("\n".join([*lines, *dict.fromkeys(ADVICE[what] for _, what in found)]))
 
     def look(self, block: Block) -> Troubles:
-        ways = (self._categories, self._numbers, self._transforms, self._weight)
+        ways = (self._categories, self._numbers, self._transforms, self._products, self._weight)
         found = chain.from_iterable(way(block) for way in ways)
         seen = {(who, what): Sightings.of(where, block.start) for who, what, where in found if np.any(where)}
         return Troubles(seen)
@@ -105,6 +107,15 @@ class Inspection:
             usable = np.isfinite(result)
             yield str(factor), "outside the domain", fine & ~usable
             yield str(factor), "too large to be squared", fine & usable & (np.abs(result) > LARGEST)
+
+    def _products(self, block: Block) -> Iterator[tuple[str, str, Any]]:
+        for factors in self.products:
+            fine = np.logical_and.reduce([np.abs(as_float(number(f, block))) <= LARGEST for f in factors])
+            yield (
+                label(factors),
+                "too large to be squared",
+                fine & (np.abs(multiplied(factors, block)) > LARGEST),
+            )
 
     def _weight(self, block: Block) -> Iterator[tuple[str, str, Any]]:
         if self.weight is not None:
