@@ -156,6 +156,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("repeated-release", {"d": (0.9,), "earlier": (0.9, 0.9)}, "stop"),  # r = 12.8
     ("repeated-release", {"d": (1.0,), "earlier": (0.1,)}, "stop"),
     ("repeated-release", {"earlier": (0.0,) * 1000, "independent": True}, None),  # IPSO may be repeated
+    ("repeated-release", {"earlier": (0.99,), "independent": True}, None),  # it adds nothing to what is out
     ("zero-weights", {"unweighted": 1}, "warn"),
     ("spreadsheet", {"columns": ("turnover", "a=b")}, None),
     ("spreadsheet", {"columns": ("=cmd",)}, "warn"),

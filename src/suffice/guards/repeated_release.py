@@ -12,8 +12,8 @@ STOP, WARN = 10.0, 1.0
 def repeated_release(facts: Facts) -> Finding | None:
     """r = sum of d^2/(1 - d^2) over this and all earlier releases: > 10 stop, > 1 warn; no ledger: note.
 
-    The best average of all releases leaves 1/sqrt(1 + r) of a residual standard deviation uncertain. IPSO,
-    with d = 0, may be repeated without end.
+    The best average of all releases leaves 1/sqrt(1 + r) of a residual standard deviation uncertain. A
+    release with d = 0, as of IPSO, adds nothing to what is out and may be repeated without end.
     """
     if not facts.ledger:
         return Finding(
@@ -23,7 +23,7 @@ def repeated_release(facts: Facts) -> Finding | None:
             "Use one key file for all releases of a file (suffice key new FILE).",
         )
     r = sum(map(information, (*facts.earlier, facts.reach)))
-    if not facts.earlier or not r > WARN:
+    if not facts.earlier or not facts.reach or not r > WARN:
         return None
     left = (1 + r) ** -0.5
     return Finding(

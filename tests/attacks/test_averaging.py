@@ -1,0 +1,76 @@
+"""Many releases of the same records, averaged: hybrids come back, IPSO does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suffice import Ipso, ResidualCorrelation, Seed, protect
+from suffice.algebra.decomposition import split
+from suffice.errors import GuardError
+from suffice.method import Isometric
+from tests.attacks.victims import (
+    confidential,
+    linked,
+    public,
+    residuals,
+    roles,
+    survey,
+    uncertain,
+    unguarded,
+)
+from tests.tolerances import CHANCE
+
+N, K, MANY = 200, 2, 100
+
+
+def averaged(method: Isometric) -> float:
+    """What an average of many releases leaves uncertain."""
+    frame, rng = survey(N, K), np.random.default_rng(1)
+    X, Y = public(frame), confidential(frame)
+    total = sum(split(method.solve(X, Y, rng.normal(size=(N, K))), X)[1] for _ in range(MANY))
+    return uncertain(np.asarray(total), residuals(frame))
+
+
+def test_a_hundred_hybrids_leave_five_percent() -> None:
+    """sqrt((1 - d^2)/(1 - d^2 + m d^2)) = .0484 at d = .9; one release leaves 44 %."""
+    assert averaged(ResidualCorrelation(d=0.9)) == pytest.approx(0.0484, rel=CHANCE / np.sqrt(2 * N))
+
+
+def test_a_hundred_ipso_releases_leave_everything() -> None:
+    assert averaged(Ipso()) > 1 - CHANCE**2 / (2 * N)
+
+
+def test_shuffled_rows_are_put_in_order_first_through_a_public_column() -> None:
+    frame = survey(N, K)
+    released = [linked(unguarded(frame, ResidualCorrelation(d=0.9), key).frame, frame) for key in range(4)]
+    total = np.asarray(sum(map(residuals, released)))
+    expected = np.sqrt(0.19 / (0.19 + 4 * 0.81))
+    assert uncertain(residuals(released[0]), residuals(frame)) == pytest.approx(np.sqrt(0.19))
+    assert uncertain(total, residuals(frame)) == pytest.approx(expected, rel=CHANCE / np.sqrt(2 * N))
+
+
+def test_the_ledger_stops_the_third_hybrid_but_not_the_third_ipso(tmp_path: Path) -> None:
+    frame, key = survey(n=200, k=2), Seed.new_file(tmp_path / "key")
+    for d, level in [(0.88, None), (0.89, "warn"), (0.9, "stop")]:
+        release = protect(frame, roles(frame), ResidualCorrelation(d=d), seed=key)
+        found = {finding.rule: finding for finding in release.findings}
+        assert (found["repeated-release"].level if "repeated-release" in found else None) == level
+        if level == "stop":
+            with pytest.raises(GuardError, match="repeated-release") as caught:
+                release.write(tmp_path / f"{d}.csv")
+            assert caught.value.exit_code == 4
+            assert not (tmp_path / f"{d}.csv").exists()
+        else:
+            release.write(tmp_path / f"{d}.csv")
+    assert not protect(frame, roles(frame), Ipso(), seed=key).findings  # IPSO adds nothing to what is out
+
+
+def test_ipso_may_be_repeated(tmp_path: Path) -> None:
+    frame, key = survey(n=200, k=2), Seed.new_file(tmp_path / "key")
+    for number, given in enumerate(["x", "1", "x"]):
+        release = protect(frame, roles(frame, given), Ipso(), seed=key)
+        assert not release.findings
+        release.write(tmp_path / f"{number}.csv")

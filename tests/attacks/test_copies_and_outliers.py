@@ -1,0 +1,50 @@
+"""Records that leave as they are, and giants that leave nearly so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from suffice import Ipso, ResidualCorrelation, ScoreCorrelation
+from tests.attacks.victims import rules, survey, unguarded
+
+
+def firms(n: int = 1000) -> pd.DataFrame:
+    """Log-normal money, hardly explained by anything public."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=n)
+    Y = np.exp(2 * rng.normal(size=(n, 2)) + 0.1 * x[:, None])
+    return pd.DataFrame({"x": x, "y0": Y[:, 0], "y1": Y[:, 1]})
+
+
+def test_copies_are_found_by_looking_them_up() -> None:
+    frame = survey(n=100, k=2)
+    release = unguarded(frame, ScoreCorrelation(d=1.0))
+    found = frame.round(9).merge(release.frame.round(9), on=["y0", "y1"])
+    assert len(found) == 100
+    assert release.facts.copies == 100
+    assert {"copies", "kept-scores", "residual-correlation"} <= rules(release, "stop")
+
+
+def test_no_copies_where_values_change() -> None:
+    assert unguarded(survey(n=100, k=2), ResidualCorrelation(d=0.9)).facts.copies == 0
+
+
+def test_giants_show_through_a_high_correlation() -> None:
+    """Without any knowledge: the largest released value is the largest firm's, within 10 %."""
+    frame = firms()
+    release = unguarded(frame, ResidualCorrelation(d=0.95))
+    assert abs(release.frame["y0"].max() / frame["y0"].max() - 1) < 0.1
+    assert release.frame["x"][release.frame["y0"].idxmax()] == frame["x"][frame["y0"].idxmax()]
+    assert release.facts.outlying_near > 0.1 * release.facts.outlying
+    assert "outliers" in rules(release, "stop")
+
+
+def test_ipso_hides_the_giants_and_says_that_money_turns_negative() -> None:
+    frame = firms()
+    release = unguarded(frame, Ipso())
+    assert abs(release.frame["y0"].max() / frame["y0"].max() - 1) > 0.5
+    assert release.facts.outlying > 10
+    assert release.facts.outlying_near == 0
+    assert rules(release, "warn", "stop") == {"seed", "domain"}
+    assert release.facts.negatives["y0"] == (release.frame["y0"] < 0).sum()
