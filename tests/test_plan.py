@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice import toml
-from suffice.demo import PLAN
+from suffice.demo import PLAN, firms
 from suffice.errors import FileError, UsageError
 from suffice.plan import Plan
 
@@ -128,3 +129,15 @@ def test_round_trip(names: list[str], merge_below: int, lam: float, force: bool)
 def test_values_that_are_not_controlled_survive_toml():
     plan = Plan.of({**SMALL, "method": [{"name": "score-correlation", "d": [0.5, None]}]})
     assert Plan.parse(plan.to_toml()).build() == plan.build()
+
+
+def test_run_protects_and_writes(tmp_path: Path):
+    pq.write_table(firms(200), tmp_path / "firms.parquet")
+    roles = {"confidential": ["wages", "taxes"], "given": "C(region) + log(employees)", "merge_below": 5}
+    tables = {**SMALL, "data": {"path": "firms.parquet"}, "roles": roles}
+    (tmp_path / "plan.toml").write_text(Plan.of(tables).to_toml())
+    release = Plan.read(tmp_path / "plan.toml").run()
+    assert release.certificate.holds
+    assert (tmp_path / "out.csv").exists()
+    with pytest.raises(FileError, match="exists"):
+        Plan.read(tmp_path / "plan.toml").run()

@@ -13,7 +13,7 @@ Path = tuple[int | str, ...]
 def refusal(mistakes: list[str]) -> UsageError:
     """One error for all mistakes."""
     count = "a mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
-    return UsageError("\n  ".join([f"The plan has {count}:", *mistakes]))
+    return UsageError("\n  ".join([f"The request has {count}:", *mistakes]))
 
 
 def of_shape(details: Iterable[Any], sections: Mapping[str, Iterable[str]]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -117,6 +118,31 @@ def test_report_is_private(protect):
     assert "private.html" in ended.out
     assert Path("private.html").stat().st_mode & 0o777 == 0o600
     assert "CONFIDENTIAL" in Path("private.html").read_text()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_public_files_hold_no_value_no_rare_category_and_no_key(suffice, seed):
+    """Of the original: no number of four digits or more, no category of one record, no byte of the key."""
+    table = firms(300, seed)
+    rare = pa.array(["Nowhere", "Elsewhere", *table["region"].to_pylist()[2:]])
+    table = table.set_column(1, "region", rare)
+    pq.write_table(table, "firms.parquet")
+    words = ("protect", "firms.parquet", "-o", "out.parquet", *ROLES, "--merge-below", "5")
+    ended = suffice(*words, "--key-file", "secret.key")
+    assert ended.code == 0, ended.err
+    names = ("out.parquet.certificate.json", "out.parquet.certificate.html")
+    public = ended.out + "".join(Path(name).read_text() for name in names)
+    numbers = set(re.findall(r"\d+(?:\.\d+)?", public))
+    for name in ("turnover", "wages", "taxes", "firm_id"):
+        values = {str(value).removesuffix(".0") for value in table[name].to_pylist()}
+        assert not {value for value in values if len(value) >= 4} & numbers
+    key = Path("secret.key").read_text().split()[-1]
+    assert "Nowhere" not in public
+    assert "Elsewhere" not in public
+    assert not any(key[i : i + 8] in public for i in range(len(key) - 8))
+    metadata = str(pq.read_metadata("out.parquet").metadata)
+    assert "firms" not in metadata
+    assert "secret" not in metadata
 
 
 def test_outputs_that_exist_are_not_replaced_without_force(protect):

@@ -108,6 +108,13 @@ def test_a_certificate_that_does_not_hold_says_so():
     assert "every promise is kept" not in text
 
 
+def test_coefficients_of_a_steep_design_are_not_compared():
+    assert "not compared" not in public.page(CERTIFICATE)
+    steep = replace(CERTIFICATE, coefficients=Coefficients(float("nan"), 1e9))
+    assert "not compared" in public.page(steep)
+    assert "nan" not in public.page(steep)
+
+
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_binned_counts_and_correlations(weight):
     one, two = table(1), table(2)

@@ -19,7 +19,7 @@ def main() -> NoReturn:
     except SufficeError as error:
         sys.exit(fail(str(error), error.exit_code, type(error).__name__, getattr(error, "document", {})))
     except OSError as error:
-        sys.exit(fail(f"The system refused: {error.strerror}.", 7, "FileError"))
+        sys.exit(fail(f"The system refused: {error.strerror or type(error).__name__}.", 7, "FileError"))
     except Exception as error:  # its text may hold data
         sys.exit(fail(unexpected(error), 1, type(error).__name__))
     finally:
