@@ -34,7 +34,7 @@ def delivered(rows: ParquetRows | Joined, solution: Solution, names: Sequence[st
             file.seek(0)
             with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
                 table = reader.read_all()
-            yield table.take(solution.stream.permutation(bucket, len(table)))
+            yield table.take(solution.draws.stream.permutation(bucket, len(table)))
             del table
             os.ftruncate(file.fileno(), 0)
 
@@ -50,7 +50,7 @@ def _deal(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], 
         Ystar = np.vstack([solution.released(block) for block in run])
         made = {name: Ystar[:, j] for j, name in enumerate(solution.design.confidential)}
         columns = [pa.array(made[name]) if name in made else batch.column(name) for name in names]
-        buckets = dealt(solution.stream, start, start + len(batch), count)
+        buckets = dealt(solution.draws.stream, start, start + len(batch), count)
         order = np.argsort(buckets, kind="stable")
         table = pa.RecordBatch.from_arrays(columns, schema=schema)
         return table.take(pa.array(order)) if count > 1 else table, np.bincount(buckets, minlength=count)

@@ -64,7 +64,7 @@ class Design:
         if any(levels.missing for levels in found.values()):
             inspection.complain(rows)
         categories = {name: Category.of(name, levels, roles.merge_below) for name, levels in found.items()}
-        intercept = roles.terms.intercept
+        intercept = roles.terms.intercept or any(all(f.transform == "C" for f in term) for term in terms)
         _check_width(intercept, terms, categories)
         expansions = coding(terms, intercept, {name: category.size for name, category in categories.items()})
         notes = tuple(category.note for category in categories.values() if category.note)
@@ -104,9 +104,12 @@ class Design:
     def k(self) -> int:
         return len(self.roles.confidential)
 
-    def matrix(self, block: Block) -> Array:
-        """[X Y], one column after the other in memory. Numbers are not looked at: see `complain`."""
-        out = np.empty((len(block), self.m + self.k), order="F")
+    def matrix(self, block: Block, room: int = 0) -> Array:
+        """[X Y], one column after the other in memory. Numbers are not looked at: see `complain`.
+
+        room: columns to leave free behind them
+        """
+        out = np.empty((len(block), self.m + self.k + room), order="F")
         self._fill(out, block)
         for j, name in enumerate(self.roles.confidential, self.m):
             out[:, j] = block.columns[name]

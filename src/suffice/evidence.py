@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.basis import EPS, Basis, Isometry
+from suffice.algebra.basis import EPS, Basis
 from suffice.algebra.decomposition import gqr
 from suffice.design import Design
 from suffice.errors import SufficeError
@@ -18,7 +18,7 @@ from suffice.ledger import Ledger
 from suffice.method import Isometric
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
-from suffice.solution import Frame, Solution, centre_of, fold, precision
+from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
 from suffice.watch import Peak, Tally, Watch, leverage
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ def gather(
         leverage_term=_responsible(solution, watch.highest),
         stacked_leverage=stacked,
         canonical=canonical,
-        canonical_null=null(watch.sample, solution.stream, spread.rows) if canonical > WORTH else 0.0,
+        canonical_null=null(watch.sample, solution.draws.stream, spread.rows) if canonical > WORTH else 0.0,
         correlations=tuple(_correlations(E, Estar)),
         d=method.asked(),
         kept_scores=kept,
@@ -72,7 +72,7 @@ def gather(
         dependent=_dependent(E, design.confidential),
         explained=tuple(names[~E.any(axis=0) & ~constant]),
         constant=tuple(names[constant]),
-        order=_order(solution.stream, order, rows.n),
+        order=_order(solution.draws.stream, order, rows.n),
         precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
         unweighted=solution.survey.unweighted,
         earlier=tuple(entry.reach for entry in earlier),
@@ -144,16 +144,16 @@ def highest_leverage(rows: Rows, design: Design) -> float:
     frame = Frame(design, False)
     survey = frame.survey(rows)
     basis = Basis.choose(survey.sample, survey.spread, centre_of(design, survey.spread))
-    stream = Stream(b"no random numbers are drawn")
-    isometry: Isometry = fold(rows, frame, basis, stream, 0, survey.spread)[0]
+    none = Draws(Stream(b""), 0, False)
+    isometry = fold(rows, frame, basis, none, survey.spread)[0]
     given = [j for j in isometry.pivots if j < design.m]
     inverse = np.linalg.inv(isometry.R[: len(given), given])
     mean_weight = survey.spread.weight / survey.spread.rows
 
     def of(block: Block) -> Tally:
-        W, w = frame.matrix(block), design.weights(block)
-        W -= basis.centre
-        A = basis.coordinates(W, np.empty((len(W), 0)))
+        A, w = frame.matrix(block), design.weights(block)
+        A -= basis.centre
+        basis.divide(A)
         return Tally(leverage(A[:, given] @ inverse, None if w is None else w / mean_weight, block.start)[1])
 
     return rows.fold(of, frame.columns, "stacking").peak.leverage

@@ -33,7 +33,7 @@ from suffice.order import shuffled
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
-from suffice.solution import Frame, Joined, Solution
+from suffice.solution import Draws, Frame, Joined, Solution
 from suffice.source import named_sources, open_rows, read_back, reopen
 from suffice.statistic import Pair
 from suffice.watch import Watch
@@ -80,14 +80,15 @@ def protect(
         survey = frame.survey(beside)
         digests = {name: survey.digest.column(name) for name in frame.columns}
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *digests.values())
-        solution = _solved(beside, frame, survey, method, stream)
+        draws = Draws(stream, method.draws(design.k), kept=isinstance(rows, MemoryRows))
+        solution = _solved(beside, frame, survey, method, draws)
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
         return Release._made(data, rows, beside, solution, method, seed, accept or {}, keyed)
 
 
-def _solved(rows: Rows, frame: Frame, survey: Any, method: Isometric, stream: Any) -> Solution:
+def _solved(rows: Rows, frame: Frame, survey: Any, method: Isometric, draws: Draws) -> Solution:
     try:
-        return Solution.find(rows, frame, survey, method, stream)
+        return Solution.find(rows, frame, survey, method, draws)
     except InfeasibleError as problem:
         named = getattr(problem, "named", None)  # a method knows columns by position only
         raise (named(frame.design.confidential) if named else problem) from None
@@ -123,7 +124,7 @@ class Release:
     ) -> Release:
         names = tuple(name for name in rows.kinds if name in _leaving(solution.design.roles))
         held = isinstance(rows, MemoryRows)
-        order = shuffled(solution.stream, rows.n) if held else None
+        order = shuffled(solution.draws.stream, rows.n) if held else None
         Ystar, watch = _mapped(beside, solution, keep=held)
         ledger = Ledger.beside(seed)
         facts = gather(beside, solution, watch, method, seed, names, order, ledger, keyed)
@@ -280,7 +281,7 @@ def certificate_path(target: Path) -> Path:
 
 def _mapped(rows: Rows, solution: Solution, keep: bool) -> tuple[NDArray[np.float64] | None, Watch]:
     """All rows released and watched; the values are kept where they fit in memory."""
-    sampled = solution.stream.generator("sample").choice(rows.n, min(rows.n, 5000), replace=False)
+    sampled = solution.draws.stream.generator("sample").choice(rows.n, min(rows.n, 5000), replace=False)
     watching = solution.watching(sampled)
     Ystar = np.empty((rows.n, solution.design.k), order="F") if keep else None
 

@@ -62,12 +62,14 @@ class Frame:
         names = self.design.confidential if self.companion else ()
         return (*self.design.columns, *(COMPANION + name for name in names))
 
-    def matrix(self, block: Block) -> Array:
-        W = self.design.matrix(block)
+    def matrix(self, block: Block, room: int = 0) -> Array:
+        """W, and columns left free behind it."""
         if not self.companion:
-            return W
-        G = [block.columns[COMPANION + name] for name in self.design.confidential]
-        return np.asfortranarray(np.column_stack([W, *G]))
+            return self.design.matrix(block, room)
+        W = self.design.matrix(block, self.design.k + room)
+        for j, name in enumerate(self.design.confidential, self.design.m + self.design.k):
+            W[:, j] = block.columns[COMPANION + name]
+        return W
 
     def survey(self, rows: Rows) -> Survey:
         blocks = -(-rows.n // BLOCK)
@@ -136,23 +138,22 @@ class Solution:
     survey: Survey
     isometry: Isometry
     original: Moments
-    stream: Stream
-    draws: int
+    draws: Draws
     M: Array
     E: Array
     Estar: Array
     remarks: tuple[str, ...]
 
     @classmethod
-    def find(cls, rows: Rows, frame: Frame, survey: Survey, method: Isometric, stream: Stream) -> Solution:
+    def find(cls, rows: Rows, frame: Frame, survey: Survey, method: Isometric, draws: Draws) -> Solution:
         design, spread = frame.design, survey.spread
-        m, k, q = design.m, design.k, method.draws(design.k)
+        m, k, q = design.m, design.k, draws.columns
         p = len(spread.mean)
         basis = Basis.choose(survey.sample, spread, centre_of(design, spread))
-        isometry, original = fold(rows, frame, basis, stream, q, spread)
+        isometry, original = fold(rows, frame, basis, draws, spread)
         for _ in range(2):
             if isometry.condition > STEEP:
-                isometry, _ = fold(rows, frame, isometry.refined(), stream, q, spread)
+                isometry, _ = fold(rows, frame, isometry.refined(), draws, spread)
         X = isometry.spanning(range(m))
         Y = isometry.columns(range(m, m + k))
         Z = isometry.columns(range(p, p + q))
@@ -162,7 +163,7 @@ class Solution:
         explained = ~E.any(axis=0)
         M = isometry.carry(np.where(explained, 0.0, Ystar - Y))  # what X explains, and constants, stay bit for bit
         remarks = small.remarks(X, Y, Z, spread.rows)
-        return cls(frame, survey, isometry, original, stream, q, M, E, Estar, remarks)
+        return cls(frame, survey, isometry, original, draws, M, E, Estar, remarks)
 
     @property
     def design(self) -> Design:
@@ -183,10 +184,13 @@ class Solution:
 
     def coordinates(self, block: Block) -> tuple[Array, Array]:
         """Y and the coordinates A of a block."""
-        W = self.frame.matrix(block)
-        Y = W[:, self.confidential].copy(order="F")
-        W -= self.isometry.basis.centre
-        return Y, self.isometry.basis.coordinates(W, normals(self.stream, block, self.draws))
+        A = self.frame.matrix(block, self.draws.columns)
+        Y = A[:, self.confidential].copy(order="F")
+        p = A.shape[1] - self.draws.columns
+        A[:, :p] -= self.isometry.basis.centre
+        A[:, p:] = self.draws.take(block)
+        self.isometry.basis.divide(A)
+        return Y, A
 
     def released(self, block: Block) -> Array:
         """Y* of a block: the change is added, so a column keeps the digits that it has."""
@@ -229,7 +233,7 @@ class Watching:
             residuals *= np.sqrt(w[rows])[:, None]
         explained = ~solution.E.any(axis=0)
         watch = Watch(
-            *leverage(self.orthonormal(A), w, block.start),
+            *leverage(self.orthonormal(A), w, block.start),  # spoils A
             copies(self.spread, explained, Y, change, block.start),
             *outliers(self.spread, explained, Y, change),
             negatives(self.spread, explained, Ystar),
@@ -243,7 +247,9 @@ class Watching:
 
     def orthonormal(self, A: Array) -> Array:
         """Rows of an orthonormal basis of X."""
-        return np.asarray(dtrsm(1.0, self.R, np.asfortranarray(A[:, self.given]), side=1, overwrite_b=1))
+        given = self.given
+        U = A[:, : len(given)] if given == list(range(len(given))) else np.asfortranarray(A[:, given])
+        return np.asarray(dtrsm(1.0, self.R, U, side=1, overwrite_b=1))  # the coordinates are not needed any more
 
 
 def centre_of(design: Design, spread: Spread) -> Array:
@@ -251,28 +257,46 @@ def centre_of(design: Design, spread: Spread) -> Array:
     return np.where(np.arange(len(spread.mean)) > 0, spread.mean, 0.0) if design.intercept else np.zeros(len(spread.mean))
 
 
-def normals(stream: Stream, block: Block, columns: int) -> Array:
-    return stream.normals(block.start // BLOCK, len(block), columns)
+class Draws:
+    """Z of every block: drawn anew in each pass, or kept from the first to the last where rows are in memory."""
+
+    def __init__(self, stream: Stream, columns: int, kept: bool) -> None:
+        self.stream, self.columns = stream, columns
+        self.kept: dict[int, Array] | None = {} if kept else None
+
+    def of(self, block: Block) -> Array:
+        """For a fold: other passes follow."""
+        number = block.start // BLOCK
+        if self.kept is None:
+            return self.stream.normals(number, len(block), self.columns)
+        if number not in self.kept:
+            self.kept[number] = self.stream.normals(number, len(block), self.columns)
+        return self.kept[number]
+
+    def take(self, block: Block) -> Array:
+        """For the map: the last pass that needs them."""
+        number = block.start // BLOCK
+        if self.kept and number in self.kept:
+            return self.kept.pop(number)
+        return self.stream.normals(number, len(block), self.columns)
 
 
-def fold(
-    rows: Rows, frame: Frame, basis: Basis, stream: Stream, q: int, spread: Spread
-) -> tuple[Isometry, Moments]:
+def fold(rows: Rows, frame: Frame, basis: Basis, draws: Draws, spread: Spread) -> tuple[Isometry, Moments]:
     """The small factor of all rows in these coordinates, and the moments that the certificate will ask for."""
-    mean_weight, plain = spread.weight / spread.rows, slice(0, frame.design.m + frame.design.k)
+    mean_weight, plain, p = spread.weight / spread.rows, frame.design.m + frame.design.k, len(basis.centre)
 
     def of(block: Block) -> Both:
-        W, w = frame.matrix(block), frame.design.weights(block)
-        W -= basis.centre
-        moments = Moments.of(W[:, plain], w)
-        A = basis.coordinates(W, normals(stream, block, q))
+        A, w = frame.matrix(block, draws.columns), frame.design.weights(block)
+        A[:, :p] -= basis.centre
+        moments = Moments.of(A[:, :plain], w)
+        A[:, p:] = draws.of(block)
+        basis.divide(A)
         if w is not None:
             A *= np.sqrt(w / mean_weight)[:, None]
         return Both(Factor.of(A), moments)
 
     both = rows.fold(of, frame.columns, "folding")
-    factor = Factor(spread.rows, both.one.R)
-    return Isometry.of(basis, factor), both.two
+    return Isometry.of(basis, Factor(spread.rows, both.one.R)), both.two
 
 
 class Joined(Rows):

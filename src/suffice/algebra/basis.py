@@ -73,14 +73,12 @@ class Basis:
         S = np.where(constant, 0.0, sample.about(centre) / scale)
         return cls(centre, scattered(*_pivoted(S, noise)) * scale, noise)
 
-    def coordinates(self, W: Array, Z: Array) -> Array:
-        """A = [W Z] T^-1 for rows W that are centred already; T may leave Z alone."""
-        p, q, t = W.shape[1], Z.shape[1], len(self.T)
-        A = np.empty((len(W), p + q), order="F")
-        A[:, :p] = W
-        A[:, p:] = Z
-        A[:, :t] = dtrsm(1.0, self.T, A[:, :t], side=1, overwrite_b=1)
-        return A
+    def divide(self, A: Array) -> None:
+        """A becomes A T^-1, in place, for rows A = [W Z] that are centred already; T may leave Z alone."""
+        t = len(self.T)
+        done = dtrsm(1.0, self.T, A[:, :t], side=1, overwrite_b=1)
+        if not np.shares_memory(done, A):
+            A[:, :t] = done
 
 
 @dataclass(frozen=True)

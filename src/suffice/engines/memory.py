@@ -39,7 +39,7 @@ class MemoryRows(Rows):
         """The columns `names` in the order given, some of them changed, as the kind of frame that came in."""
         kept = [name for name in names if name not in changed]
         frame = self.frame.select(kept)[order, :] if kept else self.frame.select([])
-        fresh = {name: values.take(order) for name, values in changed.items()}
+        fresh = {name: values.take(order, mode="clip") for name, values in changed.items()}  # twice as fast as "raise"
         if not kept:
             frame = nw.from_dict(fresh, backend=self.frame.implementation)
         else:
@@ -77,7 +77,7 @@ def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
     dtype = series.dtype
     if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
         kind: Kind = "integer" if dtype.is_integer() else "float"
-        if series.null_count() and not dtype.is_float():
+        if not dtype.is_float() and series.null_count():
             return kind, series.cast(nw.Float64()).to_numpy()
         values = series.to_numpy()
         return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
