@@ -33,7 +33,7 @@ def wrong(**tables: object) -> str:
 def test_the_demonstration_plan_is_a_plan():
     plan = Plan.parse(PLAN)
     assert plan.method[0].name == "ipso"
-    assert plan.columns().weight == "weight"
+    assert plan.roles.build().weight == "weight"
 
 
 def test_unknown_key_is_named_with_its_path_and_the_nearest_key():
@@ -84,7 +84,7 @@ def test_a_plan_without_methods_is_refused(method):
 
 def test_steps_run_in_order():
     plan = Plan.of({**SMALL, "method": [{"name": "mixture", "d": 0.5}, {"name": "restore"}]})
-    assert plan.build().name == "mixture then restore"
+    assert plan.build_method().name == "mixture then restore"
 
 
 def test_paths_are_relative_to_the_plan(tmp_path: Path):
@@ -92,7 +92,7 @@ def test_paths_are_relative_to_the_plan(tmp_path: Path):
     (tmp_path / "plan.toml").write_text(toml.write({**SMALL, "method": steps}))
     plan = Plan.read(tmp_path / "plan.toml")
     assert plan.path(plan.data.path) == tmp_path / "firms.csv"
-    assert plan.build().companion == tmp_path / "candidate.csv"
+    assert plan.build_method().companion == tmp_path / "candidate.csv"
 
 
 def test_a_missing_plan_and_one_that_is_not_toml(tmp_path: Path):
@@ -128,7 +128,7 @@ def test_round_trip(names: list[str], merge_below: int, lam: float, force: bool)
 
 def test_values_that_are_not_controlled_survive_toml():
     plan = Plan.of({**SMALL, "method": [{"name": "score-correlation", "d": [0.5, None]}]})
-    assert Plan.parse(plan.to_toml()).build() == plan.build()
+    assert Plan.parse(plan.to_toml()).build_method() == plan.build_method()
 
 
 def test_run_protects_and_writes(tmp_path: Path):

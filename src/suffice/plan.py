@@ -44,6 +44,12 @@ class RolesSection(Section):
     keep: list[str] = []
     merge_below: int = 0
 
+    def build(self) -> Roles:
+        """The roles of the columns."""
+        from suffice.roles import Roles
+
+        return Roles(**self.model_dump())
+
 
 class Step(BaseModel):
     """[[method]]: a name, and the method's own parameters beside it."""
@@ -116,7 +122,7 @@ class Plan(Section):
         if found:
             raise mistakes.refusal(found)
         plan._folder = folder
-        plan.build()  # refuses a step that cannot follow
+        plan.build_method()  # refuses a step that cannot follow
         return plan
 
     def to_toml(self) -> str:
@@ -127,13 +133,7 @@ class Plan(Section):
         """A path of the plan, seen from where the program runs."""
         return self._folder / name
 
-    def columns(self) -> Roles:
-        """The roles of the columns."""
-        from suffice.roles import Roles
-
-        return Roles(**self.roles.model_dump())
-
-    def build(self) -> Method:
+    def build_method(self) -> Method:
         """The method: the steps, each fed with the result of the one before it."""
         from suffice.method import Isometric, build
 
@@ -148,8 +148,8 @@ class Plan(Section):
         seed = Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
         return protect(
             self.path(self.data.path),
-            self.columns(),
-            self.build(),
+            self.roles.build(),
+            self.build_method(),
             seed=seed,
             accept=self.accept,
             progress=progress,

@@ -18,10 +18,10 @@ import pytest
 
 from suffice import cli
 from suffice.demo import firms
-from suffice.seed import Seed
 
 CONFIDENTIAL = ["--confidential", "turnover,wages,taxes"]
 ROLES = [*CONFIDENTIAL, "--given", "C(region) + log(employees)", "--identifiers", "firm_id"]
+KEY = "5afe" * 16
 DROPPED = {"firm_id", "industry", "size", "other_costs", "total_costs", "weight"}
 
 
@@ -41,7 +41,8 @@ def suffice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     """suffice(*words): the command, in a folder with firms.parquet and a key."""
     monkeypatch.chdir(tmp_path)
     pq.write_table(firms(400), "firms.parquet")
-    Seed.new_file("secret.key")
+    Path("secret.key").touch(0o600)
+    Path("secret.key").write_text(KEY)
 
     def run(*words: object) -> Ended:
         monkeypatch.setattr(sys, "argv", ["suffice", *map(str, words)])
@@ -136,10 +137,9 @@ def test_public_files_hold_no_value_no_rare_category_and_no_key(suffice, seed):
     for name in ("turnover", "wages", "taxes", "firm_id"):
         values = {str(value).removesuffix(".0") for value in table[name].to_pylist()}
         assert not {value for value in values if len(value) >= 4} & numbers
-    key = Path("secret.key").read_text().split()[-1]
     assert "Nowhere" not in public
     assert "Elsewhere" not in public
-    assert not any(key[i : i + 8] in public for i in range(len(key) - 8))
+    assert not any(KEY[i : i + 4] in public for i in range(4))
     metadata = str(pq.read_metadata("out.parquet").metadata)
     assert "firms" not in metadata
     assert "secret" not in metadata
@@ -154,7 +154,33 @@ def test_outputs_that_exist_are_not_replaced_without_force(protect):
     assert protect("--force").code == 0
 
 
-STOPPED = ("--method", "residual-correlation", "--param", "d=0.95")
+@pytest.mark.parametrize("report", ["firms.parquet", "secret.key", "out.parquet"])
+def test_the_report_never_replaces_data_key_or_release(protect, report):
+    before = Path("firms.parquet").read_bytes(), Path("secret.key").read_bytes()
+    ended = protect("--key-file", "secret.key", "--force", "--report", report)
+    assert ended.code == 2
+    assert (Path("firms.parquet").read_bytes(), Path("secret.key").read_bytes()) == before
+
+
+def test_an_output_of_unknown_kind_is_refused_before_the_work(suffice):
+    ended = suffice("protect", "none.parquet", "-o", "out.docx", *ROLES)
+    assert ended.code == 2
+    assert "docx" in ended.err
+
+
+def test_names_cannot_command_the_terminal(suffice):
+    table = firms(400)
+    pq.write_table(
+        table.rename_columns(["\x1b[2J" if n == "wages" else n for n in table.column_names]), "firms.parquet"
+    )
+    words = ("--confidential", "\x1b[2J,taxes", "--given", "C(region)")
+    ended = suffice("protect", "firms.parquet", "-o", "out.parquet", *words)
+    assert ended.code == 0
+    assert "\x1b" not in ended.out
+    assert r"\x1b[2J" in ended.out
+
+
+STOPPED = ("--method", "residual-correlation", "--param", "d=0.95", "--key-file", "secret.key")
 
 
 def test_a_stop_writes_nothing_and_names_the_option(protect):
@@ -201,7 +227,9 @@ def test_never_has_no_override(suffice):
 
 
 def test_then_makes_a_masking_method_exact(protect):
-    ended = protect("--method", "mixture", "--param", "d=0.3", "--then", "restore", "--json")
+    ended = protect(
+        "--method", "mixture", "--param", "d=0.1", "--then", "restore", "--json", "--key-file", "secret.key"
+    )
     assert ended.code == 0
     assert ended.document["certificate"]["method"] == "mixture then restore"
 

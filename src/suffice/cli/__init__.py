@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 from typing import NoReturn
@@ -13,6 +14,9 @@ def main() -> NoReturn:
     """Run the command; every failure is a message on stderr and an exit code, never a traceback."""
     from suffice.cli.app import app
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal has no letters for
     try:
         app()
         sys.exit(0)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suffice.cli import show
 from suffice.cli.progress import bars
-from suffice.errors import FileError, NotPreservedError
+from suffice.errors import FileError, NotPreservedError, UsageError
 
 if TYPE_CHECKING:
     from suffice.plan import Plan
@@ -33,11 +32,7 @@ class Face:
     def release(self, plan: Plan, force: bool, report: Path | None, threads: int | None) -> None:
         """Protect, judge, write; where findings forbid writing, only the private report is written."""
         output, force = plan.path(plan.release.path), force or plan.release.force
-        for path in (output, report):
-            if path is not None and path.exists() and not force:
-                raise FileError(
-                    f"{path.name} exists already.\nChoose another name, or replace it with --force."
-                )
+        _ready(plan, output, report, force)
         with bars(self.quiet or self.as_json) as progress:
             release = plan.protect(progress, threads)
             why = show.refusal(release.findings, self.in_a_plan)
@@ -76,11 +71,24 @@ class Face:
         with bars(self.quiet or self.as_json) as progress:
             result = verify(original, released, roles, progress=progress, threads=threads)
         if self.as_json:
-            show.as_json(json.loads(result.to_json()))
+            show.as_json(show.parsed(result.to_json()))
         elif not self.quiet:
             show.say(result.text())
         if not result.holds:
             raise NotPreservedError("The released file does not keep the statistics of the original.")
+
+
+def _ready(plan: Plan, output: Path, report: Path | None, force: bool) -> None:
+    """Refuse before the work what would be refused after it."""
+    from suffice.delivery import write_kind
+
+    write_kind(output)
+    for path in (output, report):
+        if path is not None and path.exists() and not force:
+            raise FileError(f"{path.name} exists already.\nChoose another name, or replace it with --force.")
+    inputs = [plan.data.path, plan.release.path, *([plan.seed.key_file] if plan.seed else [])]
+    if report is not None and report.resolve() in [plan.path(name).resolve() for name in inputs]:
+        raise UsageError("The report is the data, the key or the release.\nChoose another name for it.")
 
 
 def _certificates(release: Release, output: Path) -> list[Path]:

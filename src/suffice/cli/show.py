@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from suffice.release import Release
 
 LEVELS = ("never", "stop", "warn", "note")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Signs in a column's name that would command a terminal."""
 STYLES = {"never": "bold red", "stop": "bold red", "warn": "yellow", "note": "dim"}
 
 
@@ -42,6 +45,11 @@ def as_json(document: Mapping[str, Any]) -> None:
     _write(json.dumps(document, indent=2, ensure_ascii=False), None, sys.stdout)
 
 
+def parsed(text: str) -> Any:
+    """JSON without NaN and infinities, which only Python reads: they are null."""
+    return json.loads(text, parse_constant=lambda _: None)
+
+
 def flush() -> None:
     """End quietly where the reader of a pipe has gone."""
     try:
@@ -51,6 +59,7 @@ def flush() -> None:
 
 
 def _write(text: str, style: str | None, stream: Any) -> None:
+    text = CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text)
     try:
         if style and stream.isatty():
             from rich.console import Console
@@ -94,7 +103,7 @@ def document(release: Release, written: Iterable[Path]) -> dict[str, Any]:
     """A release for JSON: certificate, findings, files."""
     return {
         "holds": release.certificate.holds,
-        "certificate": json.loads(release.certificate.to_json()),
+        "certificate": parsed(release.certificate.to_json()),
         "findings": [as_data(finding) for finding in by_level(release.findings)],
         "written": [str(path) for path in written],
     }

@@ -39,7 +39,7 @@ def tour(folder: Path, force: bool, quiet: bool) -> None:
 def _verify(plan: Plan) -> None:
     from suffice.verification import verify
 
-    result = verify(plan.path(plan.data.path), plan.path(plan.release.path), plan.columns())
+    result = verify(plan.path(plan.data.path), plan.path(plan.release.path), plan.roles.build())
     say("\n3. Verify: suffice verify firms.parquet release.parquet ...\n", "bold")
     say(f"  the statistics, from the two files alone: {'kept' if result.holds else 'NOT KEPT'}")
     for item in result.unchecked:
@@ -75,7 +75,7 @@ def _before_and_after(plan: Plan) -> None:
     after = pq.read_table(plan.path(plan.release.path))
     say("\n4. Before and after (weighted)", "bold")
     say(f"\n  {'':<42}{'original':>22}{'released':>22}")
-    roles = replace(plan.columns(), identifiers=())
+    roles = replace(plan.roles.build(), identifiers=())
     for (name, one), (_, two) in zip(_statistics(before, roles), _statistics(after, roles), strict=True):
         say(f"  {name:<42}{one:>22.12g}{two:>22.12g}")
     say("\n5. The first rows of each: shuffled, and with new values", "bold")
