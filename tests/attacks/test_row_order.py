@@ -35,7 +35,7 @@ def error_by_position(released: pd.DataFrame, frame: pd.DataFrame) -> float:
 def test_rows_in_place_give_the_values_and_shuffled_rows_do_not(method: Method) -> None:
     frame = in_order()
     release = unguarded(frame, method)
-    assert error_by_position(release.aligned(), frame) < 0.05
+    assert error_by_position(release.aligned(), frame) < 0.1
     assert error_by_position(release.frame, frame) > 0.5
 
 

@@ -66,16 +66,16 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("degrees-of-freedom", {"n": 23, "residual_rank": 20}, "warn"),  # nu = 20 = rank E
     ("degrees-of-freedom", {"n": 24, "residual_rank": 20}, None),  # nu = 21
     ("degrees-of-freedom", {"n": 4, "promises": ("mean", "fit")}, None),  # no covariance, no equation about E
-    ("leverage", {"leverage": 0.2}, None),
-    ("leverage", {"leverage": above(0.2)}, "warn"),
-    ("leverage", {"leverage": 0.5}, "warn"),
-    ("leverage", {"leverage": above(0.5)}, "stop"),
+    ("leverage", {"leverage": above(0.2)}, None),  # five in a cell, rounded
+    ("leverage", {"leverage": 0.2 + 1e-8}, "warn"),
+    ("leverage", {"leverage": 0.5 - 1e-8}, "warn"),
+    ("leverage", {"leverage": below(0.5)}, "stop"),  # two in a cell, rounded
     ("leverage", {"leverage": below(0.999)}, "stop"),
     ("leverage", {"leverage": 0.999}, "never"),
     ("leverage", {"leverage": 1.0}, "never"),
     ("stacked-leverage", {"stacked_leverage": 0.2, "leverage": 0.1}, None),
-    ("stacked-leverage", {"stacked_leverage": above(0.2), "leverage": 0.1}, "warn"),
-    ("stacked-leverage", {"stacked_leverage": above(0.5), "leverage": 0.1}, "stop"),
+    ("stacked-leverage", {"stacked_leverage": 0.2 + 1e-8, "leverage": 0.1}, "warn"),
+    ("stacked-leverage", {"stacked_leverage": 0.5, "leverage": 0.1}, "stop"),
     ("stacked-leverage", {"stacked_leverage": 0.999, "leverage": 0.1}, "never"),
     (
         "stacked-leverage",
@@ -129,9 +129,11 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("row-order", {"order": 1.0, "n": 30}, "stop"),
     ("row-order", {"order": 1.0, "n": 29}, None),
     ("copies", {"copies": 1}, "stop"),
-    ("outliers", {"outlying": 50, "outlying_near": 1}, None),
-    ("outliers", {"outlying": 49, "outlying_near": 1}, "warn"),
-    ("outliers", {"outlying": 10, "outlying_near": 1}, "warn"),
+    ("outliers", {"outlying": 100, "outlying_near": 2}, None),
+    ("outliers", {"outlying": 99, "outlying_near": 2}, "warn"),
+    ("outliers", {"outlying": 20, "outlying_near": 2}, "warn"),
+    ("outliers", {"outlying": 19, "outlying_near": 2}, "stop"),
+    ("outliers", {"outlying": 10, "outlying_near": 1}, None),  # one alone may be chance
     ("outliers", {"outlying": 9, "outlying_near": 1}, "stop"),
     ("outliers", {"outlying": 1, "outlying_near": 1}, "stop"),  # the giant
     ("outliers", {"outlying": 3, "outlying_near": 0}, None),

@@ -7,13 +7,16 @@ from suffice.guard import Finding, Level
 from suffice.guards.wording import count, share
 
 NEVER, STOP, WARN = 0.999, 0.5, 0.2
+ROUNDING = 1e-9
+"""A cell of two has h = 1/2, one of five 1/5, up to the last digits: the first stops, the second is free."""
 
 
 def leverage(facts: Facts) -> Finding | None:
-    """The largest leverage h of sqrt(w) X: from .999 on never, above .5 stop, above .2 warn.
+    """The largest leverage h of sqrt(w) X: from .999 on never, from .5 on stop, above .2 warn.
 
     A fitted value moves by h times a change of its own record; h = 1 says that the record's confidential
-    values are a linear function of the statistics that are kept, whatever the method.
+    values are a linear function of the statistics that are kept, whatever the method. At h = 1/2 they
+    are that for the other record of a pair.
     """
     level = level_of(facts.leverage)
     if level is None:
@@ -41,11 +44,11 @@ def level_of(largest: float) -> Level | None:
     """The level of a leverage, alone or stacked."""
     if largest >= NEVER:
         return "never"
-    if largest > STOP:
+    if largest > STOP - ROUNDING:
         return "stop"
-    return "warn" if largest > WARN else None
+    return "warn" if largest > WARN + ROUNDING else None
 
 
 def _worst(counts: tuple[int, int, int], level: Level) -> tuple[int, str]:
     place = {"warn": 0, "stop": 1, "never": 2}[level]
-    return max(1, counts[place]), ("above .2", "above .5", "from .999 on")[place]
+    return max(1, counts[place]), ("above .2", "from .5 on", "from .999 on")[place]
