@@ -82,6 +82,11 @@ def test_public_names_exist(page: Path):
         assert hasattr(suffice, name) or importlib.util.find_spec(f"suffice.{name}"), name
 
 
+def test_every_public_name_is_there_and_every_method_is_public():
+    assert {method.__name__ for method in methods().values()} < set(dir(suffice))
+    assert all(getattr(suffice, name) is not None for name in dir(suffice))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
