@@ -19,7 +19,7 @@ from suffice.method import Isometric
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
 from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
-from suffice.watch import Peak, Tally, Watch, leverage
+from suffice.watch import Leverage, Peak, Tally, Watch
 
 Array = NDArray[np.float64]
 
@@ -147,14 +147,14 @@ def highest_leverage(rows: Rows, design: Design) -> float:
     none = Draws(Stream(b""), 0, False)
     isometry = fold(rows, frame, basis, none, survey.spread)[0]
     given = [j for j in isometry.pivots if j < design.m]
-    inverse = np.linalg.inv(isometry.R[: len(given), given])
+    measured = Leverage.of(isometry.R[: len(given), given])
     mean_weight = survey.spread.weight / survey.spread.rows
 
     def of(block: Block) -> Tally:
         A, w = frame.matrix(block), design.weights(block)
         A -= basis.centre
         basis.divide(A)
-        return Tally(leverage(A[:, given] @ inverse, None if w is None else w / mean_weight, block.start)[1])
+        return Tally(measured(A[:, given], None if w is None else w / mean_weight, block.start)[1])
 
     return rows.fold(of, frame.columns, "stacking").peak.leverage
 

@@ -109,8 +109,8 @@ class Stream:
         return np.random.Generator(np.random.Philox(key=words[:2], counter=[0, 0, int(words[2]), int(words[3])]))
 
     def normals(self, block: int, rows: int, columns: int) -> NDArray[np.float64]:
-        """Z of one logical block."""
-        return self.generator("normals", block).standard_normal((rows, columns))
+        """Z of one logical block, column after column: the first columns are the same however many are drawn."""
+        return self.generator("normals", block).standard_normal((columns, rows)).T
 
     def buckets(self, block: int, rows: int, count: int) -> NDArray[Any]:
         """The bucket that each row of one logical block is dealt to."""

@@ -8,7 +8,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrsm
 
 from suffice.algebra.basis import EPS, Basis, Isometry, Sample
 from suffice.algebra.decomposition import split
@@ -20,7 +19,7 @@ from suffice.errors import InputError
 from suffice.method import Isometric
 from suffice.rows import BLOCK, Block, Both, Rows
 from suffice.seed import Stream
-from suffice.watch import Watch, copies, leverage, negatives, outliers
+from suffice.watch import Leverage, Watch, copies, negatives, outliers
 
 Array = NDArray[np.float64]
 
@@ -205,7 +204,7 @@ class Solution:
             self.survey.spread.columns(self.confidential),
             np.sort(sampled),
             given,
-            self.isometry.R[: len(given), given],
+            Leverage.of(self.isometry.R[: len(given), given]),
             self.isometry.carry(np.hstack([self.E, self.Estar])),
         )
 
@@ -218,7 +217,7 @@ class Watching:
     spread: Spread
     sampled: NDArray[np.int64]
     given: list[int]
-    R: Array
+    leverage: Leverage
     ME: Array
 
     def __call__(self, block: Block) -> tuple[Array, Watch]:
@@ -233,7 +232,7 @@ class Watching:
             residuals *= np.sqrt(w[rows])[:, None]
         explained = ~solution.E.any(axis=0)
         watch = Watch(
-            *leverage(self.orthonormal(A), w, block.start),  # spoils A
+            *self.leverage(A[:, self.given], w, block.start),
             copies(self.spread, explained, Y, change, block.start),
             *outliers(self.spread, explained, Y, change),
             negatives(self.spread, explained, Ystar),
@@ -244,12 +243,6 @@ class Watching:
     def weights(self, block: Block) -> Array | None:
         w = self.solution.design.weights(block)
         return None if w is None else w * (self.spread.rows / self.spread.weight)
-
-    def orthonormal(self, A: Array) -> Array:
-        """Rows of an orthonormal basis of X."""
-        given = self.given
-        U = A[:, : len(given)] if given == list(range(len(given))) else np.asfortranarray(A[:, given])
-        return np.asarray(dtrsm(1.0, self.R, U, side=1, overwrite_b=1))  # the coordinates are not needed any more
 
 
 def centre_of(design: Design, spread: Spread) -> Array:

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from suffice.algebra.moments import Spread
 
@@ -66,15 +67,30 @@ class Watch:
         )
 
 
-def leverage(Q: Array, w: Array | None, start: int) -> tuple[NDArray[np.int64], Peak]:
-    """Counts and the highest, from rows of an orthonormal basis of sqrt(w) X."""
-    h = np.einsum("ij,ij->i", Q, Q)
-    if w is not None:
-        h = h * w
-    if not len(h):
-        return np.zeros(3, dtype=np.int64), Peak(0.0, start)
-    top = int(h.argmax())
-    return np.array([(h > 0.2).sum(), (h > 0.5).sum(), (h >= 0.999).sum()]), Peak(float(h[top]), start + top, tuple(Q[top].tolist()))
+@dataclass(frozen=True, repr=False)
+class Leverage:
+    """Leverages of rows, from their coordinates and the triangle R that makes those orthonormal."""
+
+    R: Array
+    least: float
+    """The smallest singular value of R, squared: the squared length of a row over this bounds its leverage."""
+
+    @classmethod
+    def of(cls, R: Array) -> Leverage:
+        return cls(R, float(np.linalg.svd(R, compute_uv=False).min(initial=np.inf)) ** 2)
+
+    def __call__(self, U: Array, w: Array | None, start: int) -> tuple[NDArray[np.int64], Peak]:
+        """Counts and the highest; exact for every row that may matter, and for the one that may be highest."""
+        size = np.einsum("ij,ij->i", U, U)
+        if w is not None:
+            size = size * w
+        rows = np.flatnonzero(size > 0.2 * self.least)
+        rows = rows if len(rows) else size.argmax(keepdims=True)
+        Q = solve_triangular(self.R, U[rows].T, trans=1).T if U.shape[1] else U[rows]
+        h = np.einsum("ij,ij->i", Q, Q) * (1.0 if w is None else w[rows])
+        top = int(h.argmax())
+        counts = np.array([(h > 0.2).sum(), (h > 0.5).sum(), (h >= 0.999).sum()])
+        return counts, Peak(float(h[top]), start + int(rows[top]), tuple(Q[top].tolist()))
 
 
 def copies(spread: Spread, constant: Flags, Y: Array, change: Array, start: int) -> tuple[int, ...]:

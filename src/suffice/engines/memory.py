@@ -39,7 +39,10 @@ class MemoryRows(Rows):
         """The columns `names` in the order given, some of them changed, as the kind of frame that came in."""
         kept = [name for name in names if name not in changed]
         frame = self.frame.select(kept)[order, :] if kept else self.frame.select([])
-        fresh = {name: values.take(order, mode="clip") for name, values in changed.items()}  # twice as fast as "raise"
+        moved = np.empty((len(order), len(changed)), order="F")
+        for j, values in enumerate(changed.values()):
+            np.take(values, order, out=moved[:, j], mode="clip")  # "raise" would be buffered
+        fresh = dict(zip(changed, moved.T, strict=True))
         if not kept:
             frame = nw.from_dict(fresh, backend=self.frame.implementation)
         else:
