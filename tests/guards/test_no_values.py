@@ -22,14 +22,10 @@ METHODS: list[Method] = [Ipso(), ResidualCorrelation(d=0.95), ScoreCorrelation(d
     method=st.sampled_from(METHODS),
     spread=st.sampled_from([0.1, 1.0, 3.0]),
 )
-def test_no_value_and_no_rare_category_is_in_a_finding(
-    number: int, n: int, method: Method, spread: float
-) -> None:
+def test_no_value_and_no_rare_category_is_in_a_finding(number: int, n: int, method: Method, spread: float) -> None:
     rng = np.random.default_rng(number)
     money = np.exp(rng.normal(10, spread, size=(n, 2))).round(4)
-    frame = pd.DataFrame(
-        {"region": ["seldom", *["usual"] * (n - 1)], "size": money[:, 0], "money": money[:, 1]}
-    )
+    frame = pd.DataFrame({"region": ["seldom", *["usual"] * (n - 1)], "size": money[:, 0], "money": money[:, 1]})
     frame["double"] = 2 * frame["money"]
     roles = Roles(confidential=["money", "double"], given="C(region) + size")
     release = protect(frame, roles, method, seed=Seed.for_tests(number))

@@ -50,7 +50,7 @@ def business(given: str, method: Method, findings: dict[str, str], why: str) -> 
 
 CASES = [
     business("1", Ipso(), {"domain": "warn"}, MONEY),
-    business("log1p(SALES)", ResidualCorrelation(d=0.5), {"domain": "warn"}, MONEY),
+    business("log1p(SALES)", ResidualCorrelation(d=0.5), {"outliers": "silent/warn", "domain": "warn"}, MONEY),
     business(
         "SALES",
         ResidualCorrelation(d=0.5),
