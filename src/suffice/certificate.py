@@ -1,4 +1,4 @@
-"""The certificate: every promised statistic, recomputed from the released rows by code that does not know the method."""
+"""The certificate: every promised statistic, recomputed from released rows by code that does not know the method."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Coefficients:
     def __str__(self) -> str:
         if self.condition > STEEP:
             return f"regression coefficients are not compared: cond(X) = {self.condition:.1e}; the fits above are"
-        return f"regression coefficients differ by at most {self.gap:.1e} standard errors (cond(X) = {self.condition:.1e})"
+        return f"coefficients differ by at most {self.gap:.1e} standard errors (cond(X) = {self.condition:.1e})"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def certify(
     claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given"))
     kept_rows = pair.original.rows == pair.released.rows
     kept_weight = abs(pair.original.weight - pair.released.weight) <= 1e-12 * pair.original.weight
-    lacking = tuple(f"{each.name} of the confidential columns" for name, each in STATISTICS.items() if name not in (*promised, "given"))
+    lacking = tuple(f"{name} of the confidential columns" for name in STATISTICS if name not in (*promised, "given"))
     return Certificate(
         claims,
         pair.released.rows,

@@ -68,7 +68,7 @@ class Category:
     @classmethod
     def of(cls, name: str, levels: Levels, merge_below: int) -> Category:
         """Small levels are joined - and, where together they are still small, the next smallest with them."""
-        ordered = sorted(levels.counts)  # type: ignore[type-var]  # all text or all whole numbers
+        ordered = sorted(levels.counts)  # all text or all whole numbers
         counts = np.array([levels.counts[level] for level in ordered], dtype=np.intp)
         small = _small(counts, merge_below)
         positions = np.cumsum(~small) - 1

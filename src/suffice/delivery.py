@@ -1,4 +1,4 @@
-"""Released rows on their way out: mapped run by run, dealt to nameless bucket files, and read back in the keyed order."""
+"""Released rows on their way out: mapped run by run, dealt to nameless buckets, read back in the keyed order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ STREAMS = ("parquet", "csv", "tsv", "feather")
 """Kinds of file that can be written piece by piece."""
 
 
-def delivered(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], folder: str | None) -> Iterator[pa.Table]:
+def delivered(
+    rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], folder: str | None
+) -> Iterator[pa.Table]:
     """The release in its final order, one bucket at a time; `folder` is where the buckets lie meanwhile."""
     count = bucket_count(rows.n)
     with ExitStack() as stack, failing("The release cannot be written"):
@@ -66,7 +68,9 @@ def _deal(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], 
                 source.progress("dealing", 0, source.n)
 
 
-def _items(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str]) -> Iterator[tuple[int, Any, list[Any]]]:
+def _items(
+    rows: ParquetRows | Joined, solution: Solution, names: Sequence[str]
+) -> Iterator[tuple[int, Any, list[Any]]]:
     """Each run as an Arrow batch of what is released, and as blocks of what is computed with."""
     columns = solution.frame.columns
     if isinstance(rows, Joined):
@@ -113,7 +117,9 @@ class Writer:
             return pa.ipc.new_file(self.path, schema)
         import pyarrow.csv as csv
 
-        return csv.CSVWriter(self.path, schema, write_options=csv.WriteOptions(delimiter="\t" if self.kind == "tsv" else ","))
+        return csv.CSVWriter(
+            self.path, schema, write_options=csv.WriteOptions(delimiter="\t" if self.kind == "tsv" else ",")
+        )
 
     def close(self) -> None:
         if self.kind not in STREAMS:

@@ -34,7 +34,7 @@ class Digest:
 
 def _hash(values: Any) -> bytes:
     if isinstance(values, np.ndarray):
-        return hashlib.sha256(np.ascontiguousarray(values, dtype=np.float64)).digest()
+        return hashlib.sha256(np.ascontiguousarray(values, dtype=np.float64).data).digest()
     coded = values.dictionary_encode()  # codes in order of first appearance: decided by the values alone
     found = hashlib.sha256(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32))
     for text in coded.dictionary.to_pylist():

@@ -82,7 +82,7 @@ def gather(
 
 
 def alike(E: Array, Estar: Array) -> tuple[float, int, float]:
-    """The largest canonical correlation of two sets of residuals, how many are one, and the share of variance apart from those."""
+    """The largest canonical correlation of residuals, how many are one, and the share of variance apart from those."""
     Q, Qstar = gqr(E).Q, gqr(Estar).Q
     if not Q.size or not Qstar.size:
         return 0.0, 0, 1.0

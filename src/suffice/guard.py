@@ -15,7 +15,7 @@ LEVELS: tuple[Level, ...] = ("note", "warn", "stop", "never")
 
 @dataclass(frozen=True)
 class Finding:
-    """One rule that has something to say. `stop` forbids writing unless the rule is accepted with a reason, `never` always."""
+    """One rule that has something to say. `stop` forbids writing unless accepted with a reason, `never` always does."""
 
     rule: str
     level: Level
@@ -68,5 +68,7 @@ def enforce(findings: Iterable[Finding]) -> None:
             lines += ["      This rule has no override."]
     stops = [finding.rule for finding in blocking if finding.level == "stop"]
     if stops:
-        lines += ["Change the request, or accept by name with a reason: " + ", ".join(f"{rule}=REASON" for rule in stops)]
+        lines += [
+            "Change the request, or accept by name with a reason: " + ", ".join(f"{rule}=REASON" for rule in stops)
+        ]
     raise GuardError("\n".join(lines))

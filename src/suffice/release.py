@@ -139,12 +139,12 @@ class Release:
 
     @property
     def frame(self) -> Any:
-        """Exactly what `write` writes: shuffled, without index and identifiers, in the kind of frame that came in."""
+        """Exactly what `write` writes: shuffled, without index and identifiers, the kind of frame that came in."""
         if "frame" not in self._state:
             size = self.rows.n * len(self.columns) * 8
             if size > LARGEST:
                 raise UsageError(
-                    f"The release has {self.rows.n} rows x {len(self.columns)} columns, more than {LARGEST // 2**20} MB.\n"
+                    f"The release has {self.rows.n} rows x {len(self.columns)} columns: over {LARGEST // 2**20} MB.\n"
                     "Write it to a file instead: release.write(path)."
                 )
             with one_blas_thread():
@@ -169,8 +169,10 @@ class Release:
         certificate: Certificate = self._state["certificate"]
         return certificate
 
-    def write(self, path: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None) -> Certificate:
-        """Write the release and, beside it, its certificate; the file is read back and certified before it has a name.
+    def write(
+        self, path: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None
+    ) -> Certificate:
+        """Write the release and, beside it, its certificate; the file is certified as read back, before it has a name.
 
         path: .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt.
         force: overwrite an existing file.
@@ -225,7 +227,9 @@ class Release:
             method=self.method.name,
             source=source,
             notes=self._notes(),
-            not_promised=tuple(f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep),
+            not_promised=tuple(
+                f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep
+            ),
         )
 
     def _moments_of_map(self, centre: Any) -> Any:
@@ -244,12 +248,16 @@ class Release:
     def _notes(self) -> tuple[str, ...]:
         solution, design, facts = self.solution, self.solution.design, self.facts
         lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
-        notes = [f"independent columns of X: {facts.rank} of {design.m}" + (f" (dependent: {_some(lost)})" if lost else "")]
+        notes = [
+            f"independent columns of X: {facts.rank} of {design.m}" + (f" (dependent: {_some(lost)})" if lost else "")
+        ]
         notes += [*design.notes, *self.rows.notes, *solution.remarks]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
         pairs = zip(design.confidential, facts.correlations, strict=True)
-        notes += ["residual correlation with the original: " + ", ".join(f"{name} {value:.3f}" for name, value in pairs)]
+        notes += [
+            "residual correlation with the original: " + ", ".join(f"{name} {value:.3f}" for name, value in pairs)
+        ]
         if facts.constant:
             notes += [f"constant, kept as they are: {_some(facts.constant)}"]
         if facts.unweighted:

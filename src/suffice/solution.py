@@ -100,15 +100,23 @@ class Frame:
                 self.design.complain(rows)
         if not np.isfinite(spread.squares[:p]).all() or (spread.size[:p] > 1e150).any():
             wide = [name for name, size in zip(names, spread.size, strict=False) if not size < 1e150]
-            raise InputError(f"Values too large to be squared in {', '.join(wide)}.\nDivide the column by a power of ten.")
-        coarse = [n for n, d in zip(names[-self.design.k :], precision(spread.columns(slice(self.design.m, p))), strict=True) if d > 1e-4]
+            raise InputError(
+                f"Values too large to be squared in {', '.join(wide)}.\nDivide the column by a power of ten."
+            )
+        coarse = [
+            n
+            for n, d in zip(names[-self.design.k :], precision(spread.columns(slice(self.design.m, p))), strict=True)
+            if d > 1e-4
+        ]
         if coarse:
             raise InputError(
                 f"Too few digits are left to protect {', '.join(coarse)}: its values differ only in their last digits.\n"
                 "Subtract an offset first, or drop the column."
             )
         if not np.isfinite(spread.low + spread.high).all():
-            raise InputError("The candidate has missing or infinite values in the confidential columns.\nFill them first.")
+            raise InputError(
+                "The candidate has missing or infinite values in the confidential columns.\nFill them first."
+            )
 
 
 def _beyond(rows: Rows, design: Design, spread: Spread) -> bool:
@@ -230,7 +238,7 @@ class Watching:
         residuals = A[rows] @ self.ME
         if w is not None:
             residuals *= np.sqrt(w[rows])[:, None]
-        explained = ~solution.E.any(axis=0)
+        explained = np.asarray(~solution.E.any(axis=0))
         watch = Watch(
             *self.leverage(A[:, self.given], w, block.start),
             copies(self.spread, explained, Y, change, block.start),
@@ -247,7 +255,9 @@ class Watching:
 
 def centre_of(design: Design, spread: Spread) -> Array:
     """The means, where 1 lies in the span of X; the column of ones itself stays."""
-    return np.where(np.arange(len(spread.mean)) > 0, spread.mean, 0.0) if design.intercept else np.zeros(len(spread.mean))
+    return (
+        np.where(np.arange(len(spread.mean)) > 0, spread.mean, 0.0) if design.intercept else np.zeros(len(spread.mean))
+    )
 
 
 class Draws:
@@ -297,7 +307,9 @@ class Joined(Rows):
 
     def __init__(self, rows: Rows, other: Rows, columns: Sequence[str]) -> None:
         if rows.n != other.n:
-            raise InputError(f"The candidate has {other.n} rows and the data have {rows.n}.\nBoth must have the same rows in the same order.")
+            raise InputError(
+                f"The candidate has {other.n} rows and the data have {rows.n}.\nBoth must have the same rows in the same order."
+            )
         missing = [name for name in columns if other.kinds.get(name) not in ("float", "integer")]
         if missing:
             raise InputError(f"The candidate lacks numeric columns {', '.join(map(repr, missing))}.")

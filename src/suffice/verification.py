@@ -44,17 +44,20 @@ class Verification:
 
     def to_json(self) -> str:
         found = [{"rule": f.rule, "level": f.level, "message": f.message} for f in self.findings]
-        return json.dumps(
-            {
-                "suffice": "verification",
-                "holds": self.holds,
-                "same_multiset": self.same_multiset,
-                "certificate": self.certificate.as_dict(),
-                "findings": found,
-                "unchecked": self.unchecked,
-            },
-            indent=2,
-        ) + "\n"
+        return (
+            json.dumps(
+                {
+                    "suffice": "verification",
+                    "holds": self.holds,
+                    "same_multiset": self.same_multiset,
+                    "certificate": self.certificate.as_dict(),
+                    "findings": found,
+                    "unchecked": self.unchecked,
+                },
+                indent=2,
+            )
+            + "\n"
+        )
 
     def __str__(self) -> str:
         return self.text()
@@ -131,10 +134,14 @@ def _findings(after: Rows, roles: Roles, in_order: bool) -> tuple[Finding, ...]:
         )
     named = [name for name in roles.identifiers if name in after.kinds]
     if named:
-        found.append(Finding("identifiers", "stop", f"the released file has identifiers: {', '.join(named)}", "Drop them."))
+        found.append(
+            Finding("identifiers", "stop", f"the released file has identifiers: {', '.join(named)}", "Drop them.")
+        )
     extra = [name for name in after.kinds if name not in roles.columns]
     if extra:
-        found.append(Finding("unknown-columns", "warn", f"{len(extra)} released columns have no role: {', '.join(extra)}"))
+        found.append(
+            Finding("unknown-columns", "warn", f"{len(extra)} released columns have no role: {', '.join(extra)}")
+        )
     return tuple(found)
 
 

@@ -42,7 +42,8 @@ class Sample:
         if weight <= 0:
             return cls()
         mean = (root**2 @ W) / weight
-        return cls(((weight, mean, np.linalg.qr((W - mean) * root[:, None], mode="r")),))
+        R = np.asarray(np.linalg.qr((W - mean) * root[:, None], mode="r"))
+        return cls(((weight, mean, R),))
 
     def __add__(self, other: Self) -> Sample:
         return Sample(self.parts + other.parts)
@@ -51,7 +52,8 @@ class Sample:
         """R of the sampled rows about `centre`, scaled to one row's weight."""
         rows = [np.sqrt(weight) * (mean - centre)[None, :] for weight, mean, _ in self.parts]
         stacked = np.vstack([*rows, *(R for _, _, R in self.parts)])
-        return np.linalg.qr(stacked, mode="r") / np.sqrt(sum(weight for weight, _, _ in self.parts))
+        R = np.asarray(np.linalg.qr(stacked, mode="r"), dtype=np.float64)
+        return R / np.sqrt(sum(weight for weight, _, _ in self.parts))
 
 
 @dataclass(frozen=True)

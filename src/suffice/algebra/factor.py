@@ -42,12 +42,14 @@ class Factor:
 def triangle(A: Array) -> Array:
     """R of A = QR: by the Gram matrix where A is well conditioned (that is 8 times faster), else by reflections."""
     n, p = A.shape
-    if n > 8 * p:
-        try:
-            R = np.linalg.cholesky(A.T @ A).T
-        except np.linalg.LinAlgError:
-            return np.linalg.qr(A, mode="r")
-        size = np.abs(np.diagonal(R))
-        if p == 0 or size.min() > WELL * size.max():
-            return R
-    return np.linalg.qr(A, mode="r")
+    R = _by_gram(A) if n > 8 * p else None
+    return np.asarray(np.linalg.qr(A, mode="r")) if R is None else R
+
+
+def _by_gram(A: Array) -> Array | None:
+    try:
+        R = np.asarray(np.linalg.cholesky(A.T @ A).T, dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    size = np.abs(np.diagonal(R))
+    return R if size.min(initial=np.inf) >= WELL * size.max(initial=0.0) else None

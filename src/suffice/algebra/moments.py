@@ -47,9 +47,7 @@ class Spread:
         )
 
     def columns(self, which: slice) -> Spread:
-        return Spread(
-            self.rows, self.weight, self.mean[which], self.squares[which], self.low[which], self.high[which]
-        )
+        return Spread(self.rows, self.weight, self.mean[which], self.squares[which], self.low[which], self.high[which])
 
     @property
     def sd(self) -> Array:

@@ -48,7 +48,7 @@ def _words(values: Any) -> Words:
     levels = [hashlib.sha256(str(level).encode()).digest()[:8] for level in coded.dictionary.to_pylist()]
     table = np.frombuffer(b"".join([*levels, bytes(8)]), dtype=np.uint64)
     codes = coded.indices.fill_null(len(levels)).to_numpy(zero_copy_only=False)
-    return table[codes]
+    return np.asarray(table[codes])
 
 
 def _mixed(x: Words) -> Words:

@@ -35,7 +35,9 @@ class MemoryRows(Rows):
                 for first, last in spans(start, stop)
             ]
 
-    def rebuilt(self, names: Sequence[str], changed: Mapping[str, NDArray[np.float64]], order: NDArray[np.int64]) -> Any:
+    def rebuilt(
+        self, names: Sequence[str], changed: Mapping[str, NDArray[np.float64]], order: NDArray[np.int64]
+    ) -> Any:
         """The columns `names` in the order given, some of them changed, as the kind of frame that came in."""
         kept = [name for name in names if name not in changed]
         frame = self.frame.select(kept)[order, :] if kept else self.frame.select([])
@@ -64,7 +66,7 @@ def _named(frame: Any) -> nw.DataFrame[Any]:
         table = pa.table({f"x{i}": np.ascontiguousarray(frame[:, i]) for i in range(frame.shape[1])})
         return nw.from_native(table, eager_only=True)
     try:
-        named = nw.from_native(frame, eager_only=True)
+        named: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
     except TypeError:
         raise InputError(
             f"{type(frame).__name__} is not a table.\nGive a pandas, polars or pyarrow frame, a NumPy array, or a path."

@@ -13,5 +13,7 @@ class Fit(Statistic):
     def claim(self, pair: Pair) -> Claim:
         m = len(pair.given)
         return Claim.worst(
-            self.name, "cross-products with the given columns (all regressions)", *pair.block(slice(0, m), slice(m, None))
+            self.name,
+            "cross-products with the given columns (all regressions)",
+            *pair.block(slice(0, m), slice(m, None)),
         )
