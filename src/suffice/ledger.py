@@ -90,9 +90,7 @@ class Ledger:
             finally:
                 os.close(place)
         except OSError as problem:
-            raise FileError(
-                f"The ledger beside the key file cannot be written: {problem.strerror}."
-            ) from None
+            raise FileError(f"The ledger beside the key file cannot be written: {problem.strerror}.") from None
 
     def _lines(self) -> list[str]:
         try:

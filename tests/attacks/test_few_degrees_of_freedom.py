@@ -36,9 +36,7 @@ def test_with_more_degrees_neither_is() -> None:
 
 
 def test_one_degree_is_never_written(tmp_path: Path) -> None:
-    release = protect(
-        tiny(3), roles(tiny(3)), Ipso(), seed=Seed(), accept={**OFF, "degrees-of-freedom": "why not"}
-    )
+    release = protect(tiny(3), roles(tiny(3)), Ipso(), seed=Seed(), accept={**OFF, "degrees-of-freedom": "why not"})
     with pytest.raises(GuardError, match="no override") as caught:
         release.write(tmp_path / "out.csv")
     assert caught.value.exit_code == 4
@@ -48,7 +46,5 @@ def test_one_degree_is_never_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("n", "level"), [(4, "stop"), (6, "stop"), (7, "warn"), (11, "warn"), (12, None)])
 def test_the_ladder_on_real_releases(n: int, level: str | None) -> None:
     release = unguarded(tiny(n), Ipso())
-    assert [f.level for f in release.findings if f.rule == "degrees-of-freedom"] == [level] * (
-        level is not None
-    )
+    assert [f.level for f in release.findings if f.rule == "degrees-of-freedom"] == [level] * (level is not None)
     assert "leverage" not in rules(release, "never")

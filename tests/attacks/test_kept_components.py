@@ -26,9 +26,7 @@ def factors() -> pd.DataFrame:
 def linkage(released: Array, original: Array) -> float:
     """Share of records whose nearest released record is their own."""
     scale = original.std(axis=0)
-    return float(
-        (cdist(original / scale, released / scale).argmin(axis=1) == np.arange(len(original))).mean()
-    )
+    return float((cdist(original / scale, released / scale).argmin(axis=1) == np.arange(len(original))).mean())
 
 
 def through_kept(release: Release, frame: pd.DataFrame) -> float:

@@ -24,9 +24,7 @@ def test_a_cell_with_one_record_is_read_off() -> None:
     frame = regions({"north": 40, "south": 40, "island": 1})
     roles = Roles(confidential=["y0"], given="C(region)")
     released = protect(frame, roles, Ipso(), seed=Seed.for_tests(1), accept=OFF).frame
-    before, after = (
-        table.groupby("region")["y0"].mean() for table in (frame, released)
-    )  # cell means are kept
+    before, after = (table.groupby("region")["y0"].mean() for table in (frame, released))  # cell means are kept
     assert after["island"] == pytest.approx(before["island"], rel=ENGINE)
 
 

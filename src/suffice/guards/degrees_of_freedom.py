@@ -19,9 +19,7 @@ def degrees_of_freedom(facts: Facts) -> Finding | None:
     if "covariance" not in facts.promises or level is None:
         return None
     meaning = (
-        "the release is the original up to a sign"
-        if level == "never"
-        else "a release lies near the original by chance"
+        "the release is the original up to a sign" if level == "never" else "a release lies near the original by chance"
     )
     return Finding(
         "degrees-of-freedom",

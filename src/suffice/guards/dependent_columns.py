@@ -9,9 +9,7 @@ from suffice.guards.wording import listed
 
 def dependent_columns(facts: Facts) -> Finding | None:
     """An exact linear relation among confidential columns: note. It stays true, as in the original."""
-    words = [
-        f"{name} is a combination of {listed(others)}" for name, others in facts.dependent.items() if others
-    ]
+    words = [f"{name} is a combination of {listed(others)}" for name, others in facts.dependent.items() if others]
     if not words:
         return None
     return Finding(

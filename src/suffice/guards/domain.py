@@ -12,9 +12,7 @@ def domain(facts: Facts) -> Finding | None:
     found = {name: number for name, number in facts.negatives.items() if number > 0}
     if not found:
         return None
-    words = [
-        f"{name} {number:,} ({share(number, facts.n + facts.unweighted)})" for name, number in found.items()
-    ]
+    words = [f"{name} {number:,} ({share(number, facts.n + facts.unweighted)})" for name, number in found.items()]
     return Finding(
         "domain",
         "warn",

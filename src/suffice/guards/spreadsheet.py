@@ -17,8 +17,7 @@ def spreadsheet(facts: Facts) -> Finding | None:
     return Finding(
         "spreadsheet",
         "warn",
-        f"{count(len(names), 'column name')} that a spreadsheet may run as a formula: "
-        f"{listed(map(repr, names))}.",
+        f"{count(len(names), 'column name')} that a spreadsheet may run as a formula: {listed(map(repr, names))}.",
         "Rename the column.",
         {"columns": len(names)},
     )
