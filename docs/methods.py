@@ -22,9 +22,7 @@ loadings.
 def page() -> str:
     """All methods: a table, then a section for each."""
     known = methods().values()
-    table = "\n".join(
-        ["| method | keeps exactly |", "|---|---|", *(_row(describe(method)) for method in known)]
-    )
+    table = "\n".join(["| method | keeps exactly |", "|---|---|", *(_row(describe(method)) for method in known)])
     return "\n".join([HEAD, table, *("\n" + "\n".join(_section(method)) for method in known)]) + "\n"
 
 
@@ -48,9 +46,7 @@ def _section(method: type[Method]) -> Iterator[str]:
 def _theorem(method: type[Method]) -> Iterator[str]:
     """The equations and the promises, as the docstring has them."""
     paragraphs = (getdoc(method) or "").split("\n\n")[1:]
-    ends = next(
-        (i for i, text in enumerate(paragraphs) if text.startswith("**Promises**")), len(paragraphs) - 1
-    )
+    ends = next((i for i, text in enumerate(paragraphs) if text.startswith("**Promises**")), len(paragraphs) - 1)
     for text in paragraphs[:ends]:
         yield f"```\n{text}\n```\n"
     yield f"{paragraphs[ends]}\n"

@@ -56,9 +56,7 @@ def test_command_parses(line: str):
         command.make_context(name, rest, parent=context).close()
 
 
-def test_readme_python_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
     for block in blocks(ROOT / "README.md", "python"):
         exec(compile(block, "README.md", "exec"), {})

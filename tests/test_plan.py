@@ -64,9 +64,7 @@ def test_all_mistakes_come_at_once():
 
 
 def test_a_value_that_a_method_refuses_is_a_mistake_of_the_plan():
-    assert "method[1]: residual-correlation: d must be" in wrong(
-        method=[{"name": "residual-correlation", "d": 1.5}]
-    )
+    assert "method[1]: residual-correlation: d must be" in wrong(method=[{"name": "residual-correlation", "d": 1.5}])
 
 
 def test_a_step_that_cannot_follow_is_a_mistake_of_the_plan():

@@ -304,9 +304,7 @@ def test_verify(suffice, protect):
     table = pq.read_table("out.parquet")
     wages = table["wages"].to_numpy().copy()
     wages[0] += 1
-    pq.write_table(
-        table.set_column(table.column_names.index("wages"), "wages", pa.array(wages)), "edited.parquet"
-    )
+    pq.write_table(table.set_column(table.column_names.index("wages"), "wages", pa.array(wages)), "edited.parquet")
     ended = suffice("verify", "firms.parquet", "edited.parquet", *ROLES)
     assert ended.code == 6
     assert "does not keep" in ended.err

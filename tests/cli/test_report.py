@@ -94,6 +94,12 @@ def test_private_page_says_so_and_shows_each_column():
     assert "Use logs." in text
 
 
+def test_a_release_too_large_to_draw_still_has_its_page():
+    text = private.page(CERTIFICATE, [FINDING], None)
+    assert "data:image/png" not in text
+    assert "has negatives" in text
+
+
 def test_private_page_is_for_its_owner_alone(tmp_path: Path):
     private.write("page", tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_mode & 0o777 == 0o600

@@ -44,9 +44,7 @@ def _full(method: Description) -> Iterator[str]:
 
 def kept(method: Description) -> str:
     """What a method promises, in words."""
-    return (
-        ", ".join(KEPT[promise] for promise in method.promises) or "nothing exactly; follow it with restore"
-    )
+    return ", ".join(KEPT[promise] for promise in method.promises) or "nothing exactly; follow it with restore"
 
 
 def _parameter(parameter: ParameterDescription) -> str:

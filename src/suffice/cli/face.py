@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from suffice.release import Release
     from suffice.roles import Roles
 
-NO_KEY = (
-    "No key file was given: this release cannot be repeated, and no ledger of releases was kept.\n"
-    "Make a key with 'suffice key new FILE' and use it for every release of these data."
-)
+NO_KEY = "No key file was given: this release cannot be repeated, and no ledger of releases was kept."
 
 
 @dataclass(frozen=True)

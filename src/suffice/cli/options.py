@@ -36,9 +36,7 @@ Param = Annotated[
 ]
 Then = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME", help="A second step, fed with the first: --then restore. More steps: a plan."
-    ),
+    typer.Option(metavar="NAME", help="A second step, fed with the first: --then restore. More steps: a plan."),
 ]
 ThenParam = Annotated[
     list[str] | None,
@@ -52,9 +50,7 @@ KeyFile = Annotated[
 ]
 Accept = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="RULE=REASON", help="Release in spite of a finding; the reason is recorded. May repeat."
-    ),
+    typer.Option(metavar="RULE=REASON", help="Release in spite of a finding; the reason is recorded. May repeat."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The release.")]
 Report = Annotated[
@@ -78,9 +74,7 @@ def pairs(items: Sequence[str] | None, option: str) -> dict[str, str]:
     split = [item.partition("=") for item in items or ()]
     for place, (name, equals, value) in enumerate(split, 1):
         if not (name.strip() and equals and value.strip()):
-            raise UsageError(
-                f"{option} number {place} is not of the form name=value.\nWrite {option} name=value."
-            )
+            raise UsageError(f"{option} number {place} is not of the form name=value.\nWrite {option} name=value.")
     names_given = [name.strip() for name, _, _ in split]
     twice = sorted({name for name in names_given if names_given.count(name) > 1})
     if twice:

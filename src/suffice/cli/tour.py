@@ -56,9 +56,7 @@ def _prepare(folder: Path, force: bool) -> Plan:
     from suffice.seed import Seed
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
-        raise FileError(
-            f"{folder} exists and is not empty.\nName another folder, or replace its files with --force."
-        )
+        raise FileError(f"{folder} exists and is not empty.\nName another folder, or replace its files with --force.")
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(firms(), folder / "firms.parquet")
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
@@ -117,14 +115,10 @@ def _statistics(table: pa.Table, roles: Roles) -> Iterator[tuple[str, float]]:
 
 def _rows(table: pa.Table) -> str:
     """The first rows, as columns of text."""
-    cells = [
-        [name, *(_cell(value) for value in table[name][:SHOWN].to_pylist())] for name in table.column_names
-    ]
+    cells = [[name, *(_cell(value) for value in table[name][:SHOWN].to_pylist())] for name in table.column_names]
     wide = [max(map(len, column)) for column in cells]
     lines = zip(*cells, strict=True)
-    return "\n".join(
-        "  " + "  ".join(f"{cell:>{w}}" for cell, w in zip(line, wide, strict=True)) for line in lines
-    )
+    return "\n".join("  " + "  ".join(f"{cell:>{w}}" for cell, w in zip(line, wide, strict=True)) for line in lines)
 
 
 def _cell(value: Any) -> str:

@@ -28,9 +28,7 @@ def save(text: str, path: Path, mode: int) -> None:
     """Write all of the page or nothing: a temporary file beside it takes its name at the end."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(
-            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8"
-        ) as file:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.engines.memory import MemoryRows
+from suffice.errors import UsageError
 from suffice.report import pictures
 from suffice.report.binned import Binned
 from suffice.report.page import render, save
@@ -28,26 +29,33 @@ def of(release: Release, written: Path | None = None) -> str:
     from suffice.source import open_rows
 
     roles = release.solution.design.roles
-    rows = open_rows(written, release.rows.threads, None) if written else MemoryRows(release.frame)
+    try:
+        rows = open_rows(written, release.rows.threads, None) if written else MemoryRows(release.frame)
+    except UsageError:  # too large for memory, and stopped before it was a file
+        return page(release.certificate, release.findings, None)
     binned = Binned.of(release.rows, rows, roles.confidential, roles.weight)
     return page(release.certificate, release.findings, binned, roles.weight is not None)
 
 
-def page(
-    certificate: Certificate, findings: Iterable[Finding], binned: Binned, weighted: bool = False
-) -> str:
-    """The page as HTML."""
-    before, after = binned.counts
-    columns = zip(binned.names, binned.edges, before, after, strict=True)
+def page(certificate: Certificate, findings: Iterable[Finding], binned: Binned | None, weighted: bool = False) -> str:
+    """The page as HTML; without pictures where there is nothing to draw from."""
     return render(
         "private.html",
         certificate=json.loads(certificate.to_json()),
         findings=list(findings),
-        histograms=[(name, pictures.histogram(edges, one, two)) for name, edges, one, two in columns],
-        correlations=pictures.correlations(*binned.correlations, binned.names),
-        difference=float(np.abs(binned.correlations[1] - binned.correlations[0]).max()),
         weighted=weighted,
+        **(_drawn(binned) if binned else {"histograms": ()}),
     )
+
+
+def _drawn(binned: Binned) -> dict[str, Any]:
+    before, after = binned.correlations
+    columns = zip(binned.names, binned.edges, *binned.counts, strict=True)
+    return {
+        "histograms": [(name, pictures.histogram(edges, one, two)) for name, edges, one, two in columns],
+        "correlations": pictures.correlations(before, after, binned.names),
+        "difference": float(np.abs(after - before).max()),
+    }
 
 
 def write(text: str, path: Path) -> None:
