@@ -103,6 +103,11 @@ class Frame:
             raise InputError(
                 f"Values too large to be squared in {', '.join(wide)}.\nDivide the column by a power of ten."
             )
+        tiny = np.flatnonzero((spread.high[:p] > spread.low[:p]) & (spread.high[:p] - spread.low[:p] < 1e-140))
+        if len(tiny):
+            raise InputError(
+                f"Values too small to be squared in {', '.join(names[j] for j in tiny)}.\nMultiply the column by a power of ten."
+            )
         coarse = [
             n
             for n, d in zip(names[-self.design.k :], precision(spread.columns(slice(self.design.m, p))), strict=True)
@@ -110,8 +115,8 @@ class Frame:
         ]
         if coarse:
             raise InputError(
-                f"Too few digits are left to protect {', '.join(coarse)}: its values differ only in their last digits.\n"
-                "Subtract an offset first, or drop the column."
+                f"Too few digits are left to protect {', '.join(coarse)}: its values differ only in their last digits,\n"
+                "or in records of weight zero alone. Subtract an offset first, drop these records, or drop the column."
             )
         if not np.isfinite(spread.low + spread.high).all():
             raise InputError(
@@ -332,5 +337,6 @@ class Joined(Rows):
 
 def precision(spread: Spread) -> Array:
     """eps max|y| / sd: the share of a standard deviation that the last digit is worth."""
-    constant = spread.sd <= 4 * EPS * spread.size
-    return np.where(constant, 0.0, EPS * spread.size / np.where(constant, 1.0, spread.sd))
+    constant = spread.low == spread.high
+    with np.errstate(divide="ignore"):  # values that differ and have no spread left: nothing of them can be protected
+        return np.where(constant, 0.0, EPS * spread.size / np.where(constant, 1.0, spread.sd))
