@@ -8,14 +8,18 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suffice import Ipso, Roles, Seed, protect
 from suffice.errors import GuardError, UsageError
 from suffice.facts import Facts
 from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.guards import GUARDS
+from suffice.guards.canonical_correlation import chance
 
 QUIET = Facts(
     n=1000,
@@ -294,3 +298,31 @@ def test_any_facts_are_judged_once_per_rule_in_plain_json(facts: Facts) -> None:
     for finding in findings:
         json.dumps(dict(finding.numbers), allow_nan=False)
         assert "nan" not in finding.message.split()
+
+
+@pytest.mark.parametrize(("k", "nu"), [(1, 10), (1, 100), (3, 11), (5, 27), (10, 24), (13, 39), (20, 99)])
+def test_the_null_is_that_of_new_residuals(k: int, nu: int) -> None:
+    """Not more than 3 in 1,000 pass it, and it is not far beyond: the odds of r^2 are less than e times as high."""
+    rng = np.random.default_rng(1)
+    new = [np.linalg.norm(np.linalg.qr(rng.normal(size=(nu, k)))[0][:k], 2) for _ in range(2000)]
+    assert np.quantile(new, 0.997) <= chance(k, nu)
+    odds = [r**2 / (1 - r**2) for r in (np.quantile(new, 0.99), chance(k, nu))]
+    assert odds[1] < math.e * odds[0]
+
+
+@pytest.mark.parametrize(("k", "nu", "expected"), [(0, 10, 0.0), (5, 9, 1.0), (5, 10, 1.0), (2, 10**6, 0.01)])
+def test_the_null_at_its_limits(k: int, nu: int, expected: float) -> None:
+    assert chance(k, nu) == pytest.approx(expected, abs=0.01)
+
+
+def test_perfect_releases_with_many_given_terms_are_not_warned_of() -> None:
+    """A permutation of residuals leaves the space of X; against it alone, every IPSO release of this size warned."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        rng.normal(size=(200, 120)), columns=[*(f"x{j}" for j in range(100)), *(f"y{j}" for j in range(20))]
+    )
+    roles = Roles(confidential=[f"y{j}" for j in range(20)], given=[f"x{j}" for j in range(100)])
+    for key in range(3):
+        release = protect(frame, roles, Ipso(), seed=Seed.for_tests(key))
+        assert release.facts.canonical > 0.7
+        assert [f.level for f in release.findings if f.rule == "canonical-correlation"] == ["note"]
