@@ -152,7 +152,7 @@ def moments(rows: Rows, design: Design, centre: Array, stage: str = "certifying"
 def coefficients(pair: Pair) -> Coefficients:
     """Coefficients of every confidential column on the given ones, from correlations."""
     m = len(pair.given)
-    kept = [j for j in range(m) if np.isfinite(pair.sd[j])]
+    kept = [j for j in range(m) if not pair.constant[j]]
     before, after = _correlation(pair, pair.original), _correlation(pair, pair.released)
     kept = [kept[j] for j in independent(before[np.ix_(kept, kept)], 1e-14)]
     if not kept:

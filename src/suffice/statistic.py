@@ -17,6 +17,10 @@ Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
 BOUND = 30.0
 """A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
+CONSTANT = 4 * EPS
+"""A column whose standard deviation is at most this share of its largest value is constant."""
+SMALLEST = 1e-150
+"""Standard deviation of a column of zeros: its square is still a number."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +66,33 @@ class Pair:
         return self.given + self.confidential
 
     @cached_property
-    def sd(self) -> Array:
+    def _spread(self) -> Array:
         second = self.original.covariance if self.spans_one else self.original.products / self.original.weight
-        sd = np.sqrt(np.maximum(np.diagonal(second), 0.0))
-        return np.where(sd > 4 * EPS * self.size, sd, np.inf)  # a constant column has no error on this scale
+        return np.sqrt(np.maximum(np.diagonal(second), 0.0))
+
+    @cached_property
+    def constant(self) -> NDArray[np.bool_]:
+        """Columns that do not vary; the column of ones is one of them."""
+        return self._spread <= CONSTANT * self.size
+
+    @cached_property
+    def sd(self) -> Array:
+        """A constant column is measured by its last digits, so that any change of it shows."""
+        sd = np.maximum(np.where(self.constant, CONSTANT * self.size, self._spread), SMALLEST)
+        if self.spans_one:
+            sd[0] = np.inf  # the column of ones is made, not read
+        return sd
 
     @cached_property
     def lost(self) -> Array:
-        return np.maximum(1.0, self.size / self.sd)
+        """max(1, max|y|/sd); given columns leave bit for bit, so an offset of theirs costs no digits."""
+        exact = (np.arange(len(self.sd)) < len(self.given)) & ~self.constant
+        return np.where(exact, 1.0, np.maximum(1.0, self.size / self.sd))
 
     @cached_property
     def mean_errors(self) -> Array:
-        return np.abs(self.released.mean - self.original.mean) / self.sd
+        with np.errstate(over="ignore"):
+            return np.abs(self.released.mean - self.original.mean) / self.sd
 
     @cached_property
     def product_errors(self) -> Array:
@@ -82,7 +101,8 @@ class Pair:
             gap = self.released.covariance - self.original.covariance
         else:
             gap = self.released.products / self.released.weight - self.original.products / self.original.weight
-        return np.abs(gap) / np.outer(self.sd, self.sd)
+        with np.errstate(over="ignore"):  # a column of zeros that is no longer one
+            return np.abs(gap) / np.outer(self.sd, self.sd)
 
     def block(self, rows: slice, columns: slice) -> tuple[Array, Array, list[str]]:
         """Errors, lost digits and names of one block of the products."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from suffice.statistic import Claim, Pair, Statistic
 
 
@@ -12,4 +14,10 @@ class Given(Statistic):
 
     def claim(self, pair: Pair) -> Claim:
         X = slice(0, len(pair.given))
-        return Claim.worst(self.name, "means and cross-products of the given columns", *pair.block(X, X))
+        errors, lost, names = pair.block(X, X)
+        sentence = "means and cross-products of the given columns"
+        if not pair.spans_one:
+            return Claim.worst(self.name, "raw " + sentence.removeprefix("means and "), errors, lost, names)
+        means = pair.mean_errors[None, X], pair.lost[None, X]
+        errors, lost = np.vstack([means[0], errors]), np.vstack([means[1], lost])
+        return Claim.worst(self.name, sentence, errors, lost, [*pair.given, *names])
