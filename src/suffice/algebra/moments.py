@@ -26,11 +26,11 @@ class Spread:
     def of(cls, A: Array, w: Array | None = None) -> Spread:
         low, high = A.min(axis=0), A.max(axis=0)
         if w is None:
-            mean = A.sum(axis=0) / len(A)
+            mean = np.clip(A.sum(axis=0) / len(A), low, high)  # the mean of a constant is that constant
             squares = np.array([np.dot(d, d) for d in (A - mean).T])
             return cls(len(A), float(len(A)), mean, squares, low, high)
         total = float(w.sum())
-        mean = (w @ A) / total if total > 0 else np.zeros(A.shape[1])
+        mean = np.clip((w @ A) / total if total > 0 else np.zeros(A.shape[1]), low, high)
         return cls(int((w > 0).sum()), total, mean, w @ (A - mean) ** 2, low, high)
 
     def __add__(self, other: Self) -> Spread:
