@@ -55,6 +55,8 @@ class Facts:
     """eps max|y| / sd of each confidential column."""
     unweighted: int = 0
     """Records of weight zero."""
+    effective: float | None = None
+    """Kish's effective number of records, (sum w)^2 / sum w^2; None without weights."""
     earlier: tuple[float, ...] = ()
     """d of every earlier release of a confidential column of this one, by the ledger."""
     ledger: bool = False

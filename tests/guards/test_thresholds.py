@@ -106,6 +106,8 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "d": (0.1, -0.95)}, None),
     ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "d": (0.94, 0.1)}, "stop"),
     ("canonical-correlation", {"canonical": 0.95, "canonical_null": 0.2, "d": (None, None)}, "stop"),
+    ("canonical-correlation", {"canonical": 0.8, "canonical_null": 0.2, "effective": 900.0}, "warn"),
+    ("canonical-correlation", {"canonical": 0.8, "canonical_null": 0.2, "effective": 9.5}, "note"),  # few heavy weights
     ("residual-correlation", {"d": (0.7, 0.1)}, None),
     ("residual-correlation", {"d": (above(0.7), None)}, "warn"),
     ("residual-correlation", {"d": (0.9,)}, "warn"),
