@@ -15,7 +15,7 @@ from suffice.errors import InputError
 from suffice.formula import Factor, Term, label
 from suffice.roles import Roles
 from suffice.rows import Block, Kind, Rows
-from suffice.trouble import Inspection
+from suffice.trouble import Inspection, misspelt, mostly_numbers
 
 WIDEST = 4000
 """Columns of X. Its Gram matrix and three more of that size then take half a gigabyte."""
@@ -55,12 +55,13 @@ class Design:
     @classmethod
     def learn(cls, rows: Rows, roles: Roles) -> Design:
         """Learns the levels in one pass over the categorical columns, or in none where there are none."""
-        roles.check(rows.kinds)
         if rows.n == 0:
             raise InputError("The file has column names and no records.")
+        _check_roles(rows, roles)
         terms = _settle(roles.terms.terms, rows.kinds)
         inspection = Inspection.of(roles, terms)
         found = _census(rows, terms)
+        _check_numbers(rows, roles, found)
         if any(levels.missing for levels in found.values()):
             inspection.complain(rows)
         categories = {name: Category.of(name, levels, roles.merge_below) for name, levels in found.items()}
@@ -136,6 +137,25 @@ class Design:
         for expansion in self.expansions:
             expansion.fill(out[:, first : first + expansion.width], block, codes)
             first += expansion.width
+
+
+def _check_roles(rows: Rows, roles: Roles) -> None:
+    """Refuses columns that cannot have their roles; where numbers are text, with the cells that are none."""
+    transformed = [f.column for term in roles.terms.terms for f in term if f.transform not in (None, "C")]
+    try:
+        roles.check(rows.kinds)
+    except InputError as problem:
+        numbers = [*roles.confidential, *([roles.weight] if roles.weight else []), *transformed]
+        raise InputError("\n".join([str(problem), *misspelt(rows, numbers)])) from None
+
+
+def _check_numbers(rows: Rows, roles: Roles, found: Mapping[str, Levels]) -> None:
+    """Refuses a given column that is text by mistake; C() says that it is meant."""
+    bare = [f.column for term in roles.terms.terms for f in term if f.transform is None]
+    doubtful = [name for name in bare if name in found and mostly_numbers(found[name])]
+    if doubtful:
+        lines = misspelt(rows, doubtful)
+        raise InputError("\n".join([*lines, "Where it is a category all the same, write `given` as a formula with C()."]))
 
 
 def _settle(terms: tuple[Term, ...], kinds: Mapping[str, Kind]) -> tuple[Term, ...]:

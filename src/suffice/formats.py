@@ -15,7 +15,7 @@ from suffice.errors import FileError, InputError, UsageError
 from suffice.rows import Kind
 from suffice.sniff import READ_ONLY, SUFFIXES, kind_by_suffix, kind_of
 
-__all__ = ["columns_of", "kind_by_suffix", "kind_of", "kinds", "numeric_trouble", "read_table", "write_table"]
+__all__ = ["columns_of", "kind_by_suffix", "kind_of", "kinds", "not_numbers", "numeric_trouble", "read_table", "write_table"]
 
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 
@@ -77,10 +77,13 @@ def numeric_trouble(table: pa.Table, column: str) -> Sightings:
     1 record, first in row 4
     """
     values = table.column(column)
-    if not _is_text(values.type):
-        return Sightings()
-    fine = pc.fill_null(pc.match_substring_regex(values, NUMBER), True)
-    return Sightings.of(~fine.to_numpy(), 0)
+    return not_numbers(values.combine_chunks(), 0) if _is_text(values.type) else Sightings()
+
+
+def not_numbers(text: pa.Array, start: int) -> Sightings:
+    """Where the text of a block is neither a number nor missing."""
+    fine = pc.fill_null(pc.match_substring_regex(text, NUMBER), True)
+    return Sightings.of(~fine.to_numpy(zero_copy_only=False), start)
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[pa.Table, tuple[str, ...]]:

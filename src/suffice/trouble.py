@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
@@ -10,9 +11,11 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from suffice.algebra.levels import Levels
 from suffice.algebra.sightings import Sightings
 from suffice.coding import as_float, multiplied, number, numbers_in
 from suffice.errors import InputError
+from suffice.formats import NUMBER, not_numbers
 from suffice.formula import Factor, Term, label
 from suffice.roles import Roles
 from suffice.rows import Block, Rows
@@ -120,6 +123,29 @@ class Inspection:
     def _weight(self, block: Block) -> Iterator[tuple[str, str, Any]]:
         if self.weight is not None:
             yield self.weight, "negative", as_float(block.columns[self.weight]) < 0
+
+
+def misspelt(rows: Rows, names: Sequence[str]) -> list[str]:
+    """Of text columns that should be numbers, and mostly are: which cells are none. One slow pass."""
+    text = [name for name in dict.fromkeys(names) if rows.kinds.get(name) == "category"]
+
+    def look(block: Block) -> Troubles:
+        return Troubles({(name, ""): not_numbers(block.columns[name], block.start) for name in text})
+
+    found = rows.fold(look, text, "looking for trouble").seen if text else {}
+    return [_misspelt(name, seen) for (name, _), seen in found.items() if 2 * seen.count < rows.n]
+
+
+def _misspelt(name: str, seen: Sightings) -> str:
+    if not seen:
+        return f"Column {name!r} holds numbers that are stored as text. Store them as numbers."
+    return f"Column {name!r} is text because of cells that are not numbers: {seen}. Correct these cells."
+
+
+def mostly_numbers(levels: Levels) -> bool:
+    """Whether nine tenths of the records of a category, and not all of them, are numbers."""
+    numbers = sum(count for level, count in levels.counts.items() if re.match(NUMBER, str(level)))
+    return 0.9 * (total := sum(levels.counts.values())) <= numbers < total
 
 
 def _beyond(column: Any) -> Any:
