@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -136,16 +136,16 @@ spent = collections.defaultdict(float); last = [time.perf_counter()]
 def progress(stage, done, total):
     now = time.perf_counter(); spent[stage] += now - last[0]; last[0] = now
 begin = time.perf_counter()
-certificate = suffice.protect(source, roles, suffice.Ipso(), threads=threads, progress=progress).write(target, force=True)
+release = suffice.protect(source, roles, suffice.Ipso(), threads=threads, progress=progress)
+certificate = release.write(target, force=True)
 seconds = time.perf_counter() - begin
 spent["rest"] = time.perf_counter() - last[0]
-print(json.dumps({"seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, "ratio": max(c.ratio for c in certificate.claims), "parts": spent}))
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+print(json.dumps({"seconds": seconds, "peak": peak, "ratio": max(c.ratio for c in certificate.claims), "parts": spent}))
 """
 
 
 def out_of_core(n: int = 10**7, columns: int = 20) -> None:
-    import json
-
     with tempfile.TemporaryDirectory(dir=".") as folder:
         source, target = Path(folder) / "source.parquet", Path(folder) / "target.parquet"
         make_parquet(source, n, columns)
@@ -161,8 +161,8 @@ def out_of_core(n: int = 10**7, columns: int = 20) -> None:
             found = json.loads(out)
             parts = ", ".join(f"{stage} {share / pace:.2f}" for stage, share in found["parts"].items())
             print(
-                f"  protect and write, {threads} thread(s): {found['seconds'] / pace:.2f} copies, peak {found['peak']:.2f} GiB,"
-                f" worst ratio {found['ratio']:.2g}  ({parts})"
+                f"  protect and write, {threads} thread(s): {found['seconds'] / pace:.2f} copies,"
+                f" peak {found['peak']:.2f} GiB, worst ratio {found['ratio']:.2g}  ({parts})"
             )
 
 

@@ -59,13 +59,15 @@ def _deal(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], 
 
     with ExitStack() as stack:
         writers = [stack.enter_context(pa.ipc.new_stream(pa.PythonFile(file, "w"), schema)) for file in files]
+        done = 0
         for batch, sizes in ahead(of, _items(rows, solution, names), source.threads):
             ends = np.cumsum(sizes)
+            done += len(batch)
             for writer, first, size in zip(writers, ends - sizes, sizes, strict=True):
                 if size:
                     writer.write_batch(batch.slice(first, size))
             if source.progress is not None:
-                source.progress("dealing", 0, source.n)
+                source.progress("dealing", done, source.n)
 
 
 def _items(

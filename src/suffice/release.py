@@ -192,10 +192,10 @@ class Release:
                 raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
             with failing("The certificate cannot be written"):
                 os.write(paper.descriptor, certificate.to_json().encode())
+            self._remember()  # first: after a crash one release too many is known, never one too few
             paper.commit()
             draft.commit()
         self._state["certificate"] = certificate
-        self._remember()
         return certificate
 
     def _write_rows(self, path: str, kind: str, folder: str) -> None:

@@ -37,7 +37,7 @@ class Seed:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Seed:
-        """The key in a file that only its owner can read: made by `Seed.new_file`, or at least 32 hexadecimal digits."""
+        """The key in a file that only its owner can read: made by `new_file`, or at least 32 hexadecimal digits."""
         path = Path(path)
         try:
             text, mode = path.read_text("ascii", "replace"), path.stat().st_mode

@@ -119,9 +119,7 @@ class Frame:
                 "or in records of weight zero alone. Subtract an offset first, drop these records, or drop the column."
             )
         if not np.isfinite(spread.low + spread.high).all():
-            raise InputError(
-                "The candidate has missing or infinite values in the confidential columns.\nFill them first."
-            )
+            raise InputError("The candidate has missing or infinite values in confidential columns.\nFill them first.")
 
 
 def _beyond(rows: Rows, design: Design, spread: Spread) -> bool:
@@ -206,17 +204,19 @@ class Solution:
 
     def released(self, block: Block) -> Array:
         """Y* of a block: the change is added, so a column keeps the digits that it has."""
-        Y, A = self.coordinates(block)
-        return Y + A @ self.M
+        Ystar, A = self.coordinates(block)
+        Ystar += A @ self.M
+        return Ystar
 
     def watching(self, sampled: NDArray[np.int64]) -> Watching:
         """The map that is watched; `sampled` rows are kept whole."""
         given = [j for j in self.isometry.pivots if j < self.design.m]
+        leading = given == list(range(len(given)))  # a slice is not copied
         return Watching(
             self,
             self.survey.spread.columns(self.confidential),
             np.sort(sampled),
-            given,
+            slice(len(given)) if leading else given,
             Leverage.of(self.isometry.R[: len(given), given]),
             self.isometry.carry(np.hstack([self.E, self.Estar])),
         )
@@ -229,7 +229,7 @@ class Watching:
     solution: Solution
     spread: Spread
     sampled: NDArray[np.int64]
-    given: list[int]
+    given: list[int] | slice
     leverage: Leverage
     ME: Array
 
@@ -313,7 +313,7 @@ class Joined(Rows):
     def __init__(self, rows: Rows, other: Rows, columns: Sequence[str]) -> None:
         if rows.n != other.n:
             raise InputError(
-                f"The candidate has {other.n} rows and the data have {rows.n}.\nBoth must have the same rows in the same order."
+                f"The candidate has {other.n} rows and the data {rows.n}.\nBoth must have the same rows in the same order."
             )
         missing = [name for name in columns if other.kinds.get(name) not in ("float", "integer")]
         if missing:

@@ -53,7 +53,7 @@ class Sample:
         rows = [np.sqrt(weight) * (mean - centre)[None, :] for weight, mean, _ in self.parts]
         stacked = np.vstack([*rows, *(R for _, _, R in self.parts)])
         R = np.asarray(np.linalg.qr(stacked, mode="r"), dtype=np.float64)
-        return R / np.sqrt(sum(weight for weight, _, _ in self.parts))
+        return np.asarray(R / np.sqrt(sum(weight for weight, _, _ in self.parts)))
 
 
 @dataclass(frozen=True)

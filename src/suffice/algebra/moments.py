@@ -24,14 +24,11 @@ class Spread:
 
     @classmethod
     def of(cls, A: Array, w: Array | None = None) -> Spread:
-        low, high = A.min(axis=0), A.max(axis=0)
-        if w is None:
-            mean = np.clip(A.sum(axis=0) / len(A), low, high)  # the mean of a constant is that constant
-            squares = np.array([np.dot(d, d) for d in (A - mean).T])
-            return cls(len(A), float(len(A)), mean, squares, low, high)
-        total = float(w.sum())
-        mean = np.clip((w @ A) / total if total > 0 else np.zeros(A.shape[1]), low, high)
-        return cls(int((w > 0).sum()), total, mean, w @ (A - mean) ** 2, low, high)
+        total = float(len(A)) if w is None else float(w.sum())
+        rows = len(A) if w is None else int((w > 0).sum())
+        columns = [_spread(column, w, total) for column in A.T]  # column by column: each stays in the cache
+        mean, squares, low, high = np.array(columns).reshape(-1, 4).T
+        return cls(rows, total, mean, squares, low, high)
 
     def __add__(self, other: Self) -> Spread:
         weight = self.weight + other.weight
@@ -57,6 +54,15 @@ class Spread:
     def size(self) -> Array:
         """The largest absolute value."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
+
+
+def _spread(a: Array, w: Array | None, total: float) -> tuple[float, float, float, float]:
+    """Mean, centred sum of squares, smallest and largest value."""
+    low, high = float(a.min()), float(a.max())
+    mean = float(a.sum() if w is None else w @ a) / total if total > 0 else 0.0
+    mean = float(np.clip(mean, low, high)) if low < high else low  # the mean of a constant is that constant
+    apart = a - mean
+    return mean, float(apart @ apart if w is None else w @ (apart * apart)), low, high
 
 
 @dataclass(frozen=True)
