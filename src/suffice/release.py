@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_limits
 from suffice.certificate import Certificate, certify, moments
 from suffice.delivery import Writer, delivered, released_schema, write_kind
 from suffice.design import Design
-from suffice.draft import Draft, failing, refuse_overwriting
+from suffice.draft import Draft, commit, failing, refuse_overwriting
 from suffice.engines.memory import MemoryRows
 from suffice.engines.parquet import ParquetRows
-from suffice.errors import InfeasibleError, NotPreservedError, UsageError
+from suffice.errors import FileError, InfeasibleError, NotPreservedError, UsageError
 from suffice.evidence import gather
 from suffice.facts import Facts
 from suffice.guard import Finding, check_accepted, enforce, judge
@@ -79,7 +79,8 @@ def protect(
         frame = Frame(design, companion)
         survey = frame.survey(beside)
         digests = {name: survey.digest.column(name) for name in frame.columns}
-        stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *digests.values())
+        values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
+        stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
         draws = Draws(stream, method.draws(design.k), kept=isinstance(rows, MemoryRows))
         solution = _solved(beside, frame, survey, method, draws)
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
@@ -179,40 +180,57 @@ class Release:
         """
         enforce(self.findings)
         target, kind = Path(path), write_kind(path)
-        refuse_overwriting(target, named_sources(self.data))
+        refuse_overwriting(target, self._sources())
         if progress is not None:
             self.rows.progress = progress
         beside = certificate_path(target)
         with one_blas_thread(), Draft(target, force) as draft, Draft(beside, True) as paper:
             self._write_rows(draft.path, kind, str(target.parent))
             with failing("The release cannot be read back"):
-                back = read_back(draft.path, kind, self._schema(), self.rows.threads)
+                back = read_back(draft.path, kind, self._schema(self.solution.design.columns), self.rows.threads)
             certificate = self._certified(back, f"the written {kind} file")
             if not certificate.holds:
                 raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
-            with failing("The certificate cannot be written"):
-                os.write(paper.descriptor, certificate.to_json().encode())
+            paper.write(certificate.to_json().encode())
             self._remember()  # first: after a crash one release too many is known, never one too few
-            paper.commit()
-            draft.commit()
+            commit(draft, paper, stale=(beside, beside.with_suffix(".html")))
         self._state["certificate"] = certificate
         return certificate
 
     def _write_rows(self, path: str, kind: str, folder: str) -> None:
         with failing("The release cannot be written"):
+            fits = self._fits(path, kind, folder)
+        if not fits:
+            raise FileError(
+                f"The release cannot be written as {kind}: the type of a column is not allowed there.\n"
+                "Write Parquet, or leave the column out."
+            )
+
+    def _fits(self, path: str, kind: str, folder: str) -> bool:
+        """Writes all rows; False where Arrow cannot: its errors quote cells, so they end here and are nobody's context."""
+        try:
             writer = Writer(path, kind)
             for table in [as_table(self.frame)] if "frame" in self._state else self._delivered(folder):
                 writer.write(table)
             writer.close()
+        except pa.ArrowException:
+            return False
+        return True
+
+    def _sources(self) -> list[Path]:
+        """Files that a release never replaces: the data, what is beside them, the key and its ledger."""
+        key, ledger = self.seed.path, Ledger.beside(self.seed)
+        secret = [] if key is None or ledger is None else [key, ledger.path]
+        return [*named_sources(self.data), *named_sources(self.method.companion), *secret]
 
     def _delivered(self, folder: str | None) -> Iterator[pa.Table]:
         assert isinstance(self.beside, ParquetRows | Joined)
         return delivered(self.beside, self.solution, self.columns, folder)
 
-    def _schema(self) -> Any:
+    def _schema(self, columns: Sequence[str]) -> Any:
         if isinstance(self.rows, ParquetRows):
-            return released_schema(self.rows.schema, self.columns, self.solution.design.confidential)
-        return as_table(self.frame).schema
+            return released_schema(self.rows.schema, columns, self.solution.design.confidential)
+        return as_table(self.frame).select(columns).schema
 
     def _certified(self, rows: Rows | None, source: str) -> Certificate:
         solution, design = self.solution, self.solution.design
