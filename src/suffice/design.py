@@ -154,8 +154,8 @@ def _check_numbers(rows: Rows, roles: Roles, found: Mapping[str, Levels]) -> Non
     bare = [f.column for term in roles.terms.terms for f in term if f.transform is None]
     doubtful = [name for name in bare if name in found and mostly_numbers(found[name])]
     if doubtful:
-        lines = misspelt(rows, doubtful)
-        raise InputError("\n".join([*lines, "Where it is a category all the same, write `given` as a formula with C()."]))
+        meant = "Where it is a category all the same, write `given` as a formula with C()."
+        raise InputError("\n".join([*misspelt(rows, doubtful), meant]))
 
 
 def _settle(terms: tuple[Term, ...], kinds: Mapping[str, Kind]) -> tuple[Term, ...]:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,15 +22,19 @@ class Draft:
 
     def __init__(self, target: str | os.PathLike[str], force: bool = False) -> None:
         self.target, self.force = Path(target), force
-        if self.target.is_dir():
-            raise FileError("The output is a folder.\nName a file.")
-        if self.target.exists() and not force:
-            raise FileError("The output exists already.\nChoose another name, or overwrite it with --force.")
+        self.refuse()
         self.hidden: Path | None = None
         with failing("The output cannot be written"):
             self.descriptor = self._open()
         named = f"/proc/self/fd/{self.descriptor}"
         self.path = str(self.hidden) if self.hidden else named
+
+    def refuse(self) -> None:
+        """A folder is never replaced, a file only when asked to."""
+        if self.target.is_dir():
+            raise FileError("The output is a folder.\nName a file.")
+        if self.target.exists() and not self.force:
+            raise FileError("The output exists already.\nChoose another name, or overwrite it with --force.")
 
     def _open(self) -> int:
         folder = self.target.parent
@@ -40,38 +44,45 @@ class Draft:
             except OSError as problem:
                 if problem.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
                     raise
-        self.hidden = folder / f".{self.target.name}.{secrets.token_hex(4)}.partial"
+        self.hidden = self._hidden()
         return os.open(self.hidden, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
 
-    def commit(self) -> None:
-        """Give the finished file its name."""
+    def write(self, data: bytes) -> None:
+        """Append some bytes, all of them."""
+        with failing("The output cannot be written"):
+            while data:
+                data = data[os.write(self.descriptor, data) :]
+
+    def settle(self) -> None:
+        """All bytes on disk, and the rights that a new file has."""
         with failing("The output cannot be written"):
             os.fsync(self.descriptor)
             mask = os.umask(0o077)
             os.umask(mask)
             os.fchmod(self.descriptor, 0o666 & ~mask)
+
+    def name(self) -> None:
+        """The finished file takes its name."""
+        with failing("The output cannot be written"), opened(self.target.parent) as folder:
             if self.hidden is None:
-                self._link()
+                self._link(folder)
             else:
                 os.replace(self.hidden, self.target)
                 self.hidden = None
-            folder = os.open(self.target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            os.fsync(folder)
 
-    def _link(self) -> None:
-        folder = os.open(self.target.parent, os.O_RDONLY)
-        try:  # a directory descriptor makes Python call linkat, which follows the link in /proc
-            name = self.target.name
-            if self.force and self.target.exists():  # a nameless file cannot replace one: name it, then move it
-                name = f".{self.target.name}.{secrets.token_hex(4)}.partial"
-            os.link(self.path, name, dst_dir_fd=folder, follow_symlinks=True)
-            if name != self.target.name:
-                os.replace(name, self.target.name, src_dir_fd=folder, dst_dir_fd=folder)
-        finally:
-            os.close(folder)
+    def _link(self, folder: int) -> None:
+        """Follows the link in /proc: a directory descriptor makes Python call linkat."""
+        if not self.target.exists():
+            os.link(self.path, self.target.name, dst_dir_fd=folder, follow_symlinks=True)
+            return
+        self.hidden = self._hidden()  # a nameless file cannot replace one: name it, then move it
+        os.link(self.path, self.hidden.name, dst_dir_fd=folder, follow_symlinks=True)
+        os.replace(self.hidden, self.target)
+        self.hidden = None
+
+    def _hidden(self) -> Path:
+        return self.target.parent / f".{self.target.name}.{secrets.token_hex(4)}.partial"
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +94,51 @@ class Draft:
         if self.hidden is not None:
             with contextlib.suppress(OSError):
                 self.hidden.unlink()
+
+
+def commit(release: Draft, paper: Draft, stale: Iterable[Path]) -> None:
+    """Name a release and its certificate, so that no certificate ever lies beside another release.
+
+    First the papers of an earlier release go, then the release is named, then its own paper. A process that is killed
+    in between leaves a certified release without a paper; one that fails takes a new release back.
+
+    stale: papers of an earlier release with this name
+    """
+    release.settle()
+    paper.settle()
+    with failing("The output cannot be written"), alone(release.target.parent):
+        release.refuse()
+        fresh = not release.target.exists()
+        for path in stale:
+            path.unlink(missing_ok=True)
+        release.name()
+        try:
+            paper.name()
+        except FileError:
+            if fresh:
+                release.target.unlink()
+            raise
+
+
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """A folder's descriptor."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One writer at a time names files in a folder, where the file system can tell."""
+    with opened(folder) as descriptor:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 @contextlib.contextmanager
@@ -104,8 +160,10 @@ def failing(what: str) -> Iterator[None]:
         raise FileError(f"{what}: {reason}.") from None
 
 
-def refuse_overwriting(target: Path, sources: Iterator[Path] | list[Path]) -> None:
-    """The output must not be one of the inputs."""
+def refuse_overwriting(target: Path, sources: Iterable[Path]) -> None:
+    """The output must not be one of the inputs, nor lie in a folder that is read as one."""
     for source in sources:
+        if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+            raise UsageError("The output lies in the input's folder.\nChoose another folder.")
         if target.exists() and source.exists() and os.path.samefile(target, source):
             raise UsageError("The output is the input.\nThe original is never overwritten: choose another name.")

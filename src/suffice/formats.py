@@ -15,7 +15,7 @@ from suffice.errors import FileError, InputError, UsageError
 from suffice.rows import Kind
 from suffice.sniff import READ_ONLY, SUFFIXES, kind_by_suffix, kind_of
 
-__all__ = ["columns_of", "kind_by_suffix", "kind_of", "kinds", "not_numbers", "numeric_trouble", "read_table", "write_table"]
+__all__ = ["columns_of", "kind_by_suffix", "kind_of", "kinds", "numeric_trouble", "read_table", "write_table"]
 
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 

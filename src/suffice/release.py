@@ -207,7 +207,7 @@ class Release:
             )
 
     def _fits(self, path: str, kind: str, folder: str) -> bool:
-        """Writes all rows; False where Arrow cannot: its errors quote cells, so they end here and are nobody's context."""
+        """Writes all rows; False where Arrow cannot: its errors quote cells, so they end here."""
         try:
             writer = Writer(path, kind)
             for table in [as_table(self.frame)] if "frame" in self._state else self._delivered(folder):

@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from suffice.engines.memory import MemoryRows
 from suffice.engines.parquet import ParquetRows
-from suffice.errors import InputError
+from suffice.errors import FileError, InputError
 from suffice.formats import read_table
 from suffice.rows import Progress, Rows
 from suffice.sniff import kind_of
@@ -30,29 +30,48 @@ def open_rows(data: Any, threads: int, progress: Progress | None) -> Rows:
 
 
 def read_back(path: str, kind: str, schema: Any, threads: int) -> Rows:
-    """Rows of a file that was just written: the path does not tell its kind, and text does not tell its types."""
+    """Rows of a file that was just written: the path does not tell its kind, and text does not tell its types.
+
+    schema: of the columns that are needed
+    """
     if kind == "parquet":
         return ParquetRows(path, threads)
-    if kind == "feather":
-        with pa.ipc.open_file(path) as reader:
-            return MemoryRows(reader.read_all(), threads)
-    if kind not in ("csv", "tsv"):
+    if kind not in ("csv", "tsv", "feather"):
         return MemoryRows(read_statfile(Path(path), kind)[0], threads)
-    types = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
-    table = csv.read_csv(
-        path,
-        parse_options=csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True),
-        convert_options=csv.ConvertOptions(column_types=types),
-    )
+    table = _read_arrow(path, kind, schema)
+    if table is None:
+        raise FileError(f"The release cannot be read back as {kind}: write Parquet, or leave out unusual columns.")
     return MemoryRows(table, threads)
 
 
+def _read_arrow(path: str, kind: str, schema: Any) -> pa.Table | None:
+    """None where Arrow fails: its errors quote cells, so they end here and are nobody's context."""
+    try:
+        return _read_feather(path) if kind == "feather" else _read_text(path, kind, schema)
+    except pa.ArrowException:
+        return None
+
+
+def _read_feather(path: str) -> pa.Table:
+    with pa.ipc.open_file(path) as reader:
+        return reader.read_all()
+
+
+def _read_text(path: str, kind: str, schema: Any) -> pa.Table:
+    types = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
+    return csv.read_csv(
+        path,
+        parse_options=csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True),
+        convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types)),
+    )
+
+
 def named_sources(data: Any) -> list[Path]:
-    """The files that data were read from."""
+    """The file, or the folder and its files, that data were read from."""
     if not isinstance(data, str | os.PathLike):
         return []
     path = Path(data)
-    return sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    return [path, *sorted(path.rglob("*.parquet"))] if path.is_dir() else [path]
 
 
 def reopen(rows: Rows, columns: Sequence[str]) -> MemoryRows:
