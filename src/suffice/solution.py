@@ -105,9 +105,8 @@ class Frame:
             )
         tiny = np.flatnonzero((spread.high[:p] > spread.low[:p]) & (spread.high[:p] - spread.low[:p] < 1e-140))
         if len(tiny):
-            raise InputError(
-                f"Values too small to be squared in {', '.join(names[j] for j in tiny)}.\nMultiply the column by a power of ten."
-            )
+            small = ", ".join(names[j] for j in tiny)
+            raise InputError(f"Values too small to be squared in {small}.\nMultiply the column by a power of ten.")
         coarse = [
             n
             for n, d in zip(names[-self.design.k :], precision(spread.columns(slice(self.design.m, p))), strict=True)
@@ -115,8 +114,8 @@ class Frame:
         ]
         if coarse:
             raise InputError(
-                f"Too few digits are left to protect {', '.join(coarse)}: its values differ only in their last digits,\n"
-                "or in records of weight zero alone. Subtract an offset first, drop these records, or drop the column."
+                f"Too few digits are left to protect {', '.join(coarse)}: its values differ only in their last digits"
+                ", or in records of weight zero alone.\nSubtract an offset, drop these records, or drop the column."
             )
         if not np.isfinite(spread.low + spread.high).all():
             raise InputError("The candidate has missing or infinite values in confidential columns.\nFill them first.")
