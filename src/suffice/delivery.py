@@ -51,7 +51,7 @@ def _deal(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], 
         start, batch, run = item
         Ystar = np.vstack([solution.released(block) for block in run])
         made = {name: Ystar[:, j] for j, name in enumerate(solution.design.confidential)}
-        columns = [pa.array(made[name]) if name in made else batch.column(name) for name in names]
+        columns = [pa.array(made[name]) if name in made else _plain(batch.column(name)) for name in names]
         buckets = dealt(solution.draws.stream, start, start + len(batch), count)
         order = np.argsort(buckets, kind="stable")
         table = pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -90,9 +90,17 @@ def _items(
 
 
 def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str]) -> Any:
-    """The input's columns in the input's order; confidential ones leave as float64."""
-    fields = [pa.field(name, pa.float64()) if name in confidential else schema.field(name) for name in names]
-    return pa.schema(fields)
+    """The input's columns in the input's order, without metadata; confidential ones leave as float64."""
+    return pa.schema([(name, pa.float64() if name in confidential else _type(schema.field(name).type)) for name in names])
+
+
+def _type(of: Any) -> Any:
+    """A dictionary may hold levels that no row has: the release has the text alone."""
+    return of.value_type if pa.types.is_dictionary(of) else of
+
+
+def _plain(column: Any) -> Any:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 class Writer:

@@ -56,7 +56,25 @@ class MemoryRows(Rows):
         frame = frame.select(names)
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])
-        return nw.to_native(frame)
+        return _bare(nw.to_native(frame))
+
+
+def _bare(frame: Any) -> Any:
+    """A frame without what its columns do not show: metadata, and levels that no released row has."""
+    if isinstance(frame, pa.Table):
+        return pa.table([_fresh_levels(column) for column in frame.columns], names=frame.column_names)
+    if hasattr(frame, "attrs"):  # pandas
+        frame.attrs = {}
+        levelled = [name for name in frame.columns if hasattr(frame[name], "cat")]
+        return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in levelled})
+    return frame
+
+
+def _fresh_levels(column: Any) -> Any:
+    """Levels in the order of the released rows: that of the original rows is nobody's business."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    return column.cast(column.type.value_type).dictionary_encode()
 
 
 def _named(frame: Any) -> nw.DataFrame[Any]:
@@ -88,6 +106,8 @@ def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
         return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
     if dtype.is_temporal():
         return "date", np.empty(len(series))
+    if len(series) and series.null_count() == len(series):
+        return "float", np.full(len(series), np.nan)  # nothing tells what it was meant to be
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Object):
         return _category(series)
     return "other", np.empty(len(series))
