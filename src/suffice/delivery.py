@@ -91,7 +91,8 @@ def _items(
 
 def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str]) -> Any:
     """The input's columns in the input's order, without metadata; confidential ones leave as float64."""
-    return pa.schema([(name, pa.float64() if name in confidential else _type(schema.field(name).type)) for name in names])
+    kept = {name: _type(schema.field(name).type) for name in names}
+    return pa.schema({**kept, **{name: pa.float64() for name in confidential if name in kept}})
 
 
 def _type(of: Any) -> Any:
