@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from inspect import getdoc
 from pathlib import Path
 
-from suffice.method import Description, Method, describe, methods
+from suffice.catalogue import Description, describe, methods
+from suffice.method import Method
 
 PAGE = Path(__file__).with_suffix(".md")
 KEPT = {"mean": "means", "covariance": "covariances", "fit": "regressions"}

@@ -109,10 +109,16 @@ def test_treatment_coding_by_hand():
     ]
 
 
-def test_without_intercept_a_category_keeps_all_levels_and_still_spans_one(firms):
+def test_without_intercept_a_category_still_spans_one_and_is_coded_so(firms):
     design, matrix = learnt(firms, "- 1 + C(region)")
-    assert design.names == ("region[1]", "region[2]", "region[3]")
-    assert np.array_equal(matrix[:, :3].sum(axis=1), np.ones(60))
+    assert design.intercept
+    assert design.names == ("1", "region[2]", "region[3]")
+    assert np.array_equal(matrix[:, 0], np.ones(60))
+
+
+def test_without_intercept_numbers_do_not_span_one(firms):
+    design, _ = learnt(firms, "- 1 + employees + C(region):employees")
+    assert not design.intercept
 
 
 def test_an_empty_cell_keeps_its_column():

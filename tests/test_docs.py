@@ -12,10 +12,10 @@ import typer
 from typer.main import get_command
 
 import suffice
+from suffice.catalogue import methods
 from suffice.cli.app import app
 from suffice.errors import SufficeError
 from suffice.guards import GUARDS
-from suffice.method import methods
 from suffice.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]

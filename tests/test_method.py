@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suffice.catalogue import build, describe, methods
 from suffice.errors import UsageError
-from suffice.method import Method, build, describe, methods
+from suffice.method import Method
 from suffice.microdata import (
     Addition,
     Fitted,

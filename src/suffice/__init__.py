@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from suffice.catalogue import methods as methods
     from suffice.certificate import Certificate as Certificate
     from suffice.guard import Finding as Finding
-    from suffice.method import methods as methods
     from suffice.microdata import *  # noqa: F403
     from suffice.plan import Plan as Plan
     from suffice.release import Release as Release
@@ -28,7 +28,7 @@ _PLACES = {
     "Roles": "roles",
     "Seed": "seed",
     "Verification": "verification",
-    "methods": "method",
+    "methods": "catalogue",
     "protect": "release",
     "verify": "verification",
 }

@@ -55,6 +55,8 @@ class Certificate:
     notes: tuple[str, ...]
     not_promised: tuple[str, ...]
     same_rows: bool
+    private: tuple[str, ...] = ()
+    """For the data holder: how near the release is to the original. It helps an attacker, so it does not travel."""
 
     @property
     def holds(self) -> bool:
@@ -79,15 +81,19 @@ class Certificate:
             lines.append(f"  {self.coefficients}")
         lines += ["  errors are shares of a standard deviation; the ratio is in units of what the digits can hold", ""]
         lines += [f"  note: {note}" for note in self.notes]
+        lines += [f"  for you alone: {note}" for note in self.private]
         lines += [f"  not promised: {each}" for each in self.not_promised]
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=True) + "\n"
+        """What may travel with the release."""
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
     def as_dict(self) -> dict[str, Any]:
-        claims = [{**asdict(claim), "bound": BOUND, "holds": claim.holds} for claim in self.claims]
-        return {"suffice": "certificate", "holds": self.holds, **asdict(self), "claims": claims}
+        claims = [{**_finite(asdict(claim)), "bound": BOUND, "holds": claim.holds} for claim in self.claims]
+        public = {key: value for key, value in asdict(self).items() if key != "private"}
+        compared = None if self.coefficients is None else _finite(asdict(self.coefficients))
+        return {"suffice": "certificate", "holds": self.holds, **public, "claims": claims, "coefficients": compared}
 
     def __str__(self) -> str:
         return self.text()
@@ -99,6 +105,7 @@ class Certificate:
             for claim in self.claims
         )
         extra = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        extra += "".join(f"<li>for you alone: {html.escape(note)}</li>" for note in self.private)
         extra += "".join(f"<li>not promised: {html.escape(each)}</li>" for each in self.not_promised)
         verdict = "holds" if self.holds else "does not hold"
         return (
@@ -106,6 +113,11 @@ class Certificate:
             "<table><tr><th>kept</th><th>largest error (sd)</th><th>ratio</th><th></th></tr>"
             f"{rows}</table><ul>{extra}</ul></div>"
         )
+
+
+def _finite(values: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no infinity."""
+    return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
 
 
 def certify(
@@ -117,6 +129,7 @@ def certify(
     source: str,
     notes: tuple[str, ...] = (),
     not_promised: tuple[str, ...] = (),
+    private: tuple[str, ...] = (),
 ) -> Certificate:
     """Compare the promised statistics of a pair."""
     promised = [name for name in promises if pair.spans_one or name != "mean"]
@@ -135,6 +148,7 @@ def certify(
         notes,
         (*lacking, *not_promised, *NEVER_PROMISED),
         kept_rows and kept_weight,
+        private,
     )
 
 

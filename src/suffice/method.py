@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, fields, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from suffice.algebra.decomposition import Array, gqr, split
-from suffice.errors import InfeasibleError, UsageError, suggest
+from suffice.errors import InfeasibleError, UsageError
 from suffice.parameter import Data, Rule
 
 
@@ -26,11 +26,11 @@ class Method(ABC):
     references: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        for declared in _declared(type(self)):
+        for declared in declared_parameters(type(self)):
             try:
-                value = _rule(declared).read(getattr(self, declared.name))
+                value = rule_of(declared).read(getattr(self, declared.name))
             except ValueError:
-                raise _refused(self.name, declared) from None
+                raise refused(self.name, declared) from None
             object.__setattr__(self, declared.name, value)
 
     @property
@@ -40,7 +40,7 @@ class Method(ABC):
 
     def parameters(self) -> dict[str, object]:
         """Parameter values by name; a data set is none of them (it is the `companion`)."""
-        plain = (f.name for f in _declared(type(self)) if not isinstance(_rule(f), Data))
+        plain = (f.name for f in declared_parameters(type(self)) if not isinstance(rule_of(f), Data))
         return {name: getattr(self, name) for name in plain}
 
     @classmethod
@@ -209,98 +209,26 @@ class Chain(Isometric):
                 step = following.with_companion(step.solve(X, Y, own, n))
 
 
-@dataclass(frozen=True)
-class ParameterDescription:
-    """One parameter of a method, for people and programs."""
-
-    name: str
-    doc: str
-    allowed: str
-    required: bool
-    default: object
-    data: bool
-
-
-@dataclass(frozen=True)
-class Description:
-    """A method, for people and programs."""
-
-    name: str
-    summary: str
-    parameters: tuple[ParameterDescription, ...]
-    promises: tuple[str, ...]
-    independent: bool
-    references: tuple[str, ...]
-
-
-def describe(method: type[Method]) -> Description:
-    """What `method` does, may be given and promises."""
-    summary = " ".join((method.__doc__ or "").strip().split("\n\n")[0].split())
-    given = tuple(_describe(declared) for declared in _declared(method))
-    return Description(kebab(method), summary, given, method.promises, method.independent, method.references)
-
-
-def _describe(declared: Field[Any]) -> ParameterDescription:
-    rule, required = _rule(declared), declared.default is MISSING
-    default = None if required else declared.default
-    return ParameterDescription(
-        declared.name, declared.metadata["doc"], rule.allowed, required, default, isinstance(rule, Data)
-    )
-
-
-def methods() -> dict[str, type[Method]]:
-    """Every method by name: those that `suffice.microdata` imports."""
-    from suffice import microdata  # a method file imports this module
-
-    found = (value for value in vars(microdata).values() if isinstance(value, type))
-    return {kebab(method): method for method in found if issubclass(method, Method)}
-
-
-def build(name: str, given: Mapping[str, object]) -> Method:
-    """The method of that name, with parameters as a plan or a command line gives them."""
-    known = methods()
-    if name not in known:
-        raise UsageError(f"There is no method {name!r}.{suggest(name, known)} Known: {', '.join(known)}.")
-    declared = {each.name: each for each in _declared(known[name])}
-    for key in given:
-        if key not in declared:
-            has = ", ".join(declared) or "none"
-            raise UsageError(f"{name} has no parameter {key!r}.{suggest(key, declared)} It has: {has}.")
-    for key, each in declared.items():
-        if each.default is MISSING and key not in given:
-            raise UsageError(f"{name} needs {key}: {_rule(each).allowed}.")
-    return known[name](**{key: _read(name, declared[key], value) for key, value in given.items()})
-
-
-def _read(name: str, declared: Field[Any], value: object) -> object:
-    """A value as a program would give it; "none" stands for None, which TOML does not have."""
-    if isinstance(value, list):
-        return [None if entry == "none" else entry for entry in value]
-    if not isinstance(value, str):
-        return value
-    try:
-        return _rule(declared).parse(value)
-    except ValueError:
-        raise _refused(name, declared) from None
-
-
-def _refused(name: str, declared: Field[Any]) -> UsageError:
-    return UsageError(f"{name}: {declared.name} must be {_rule(declared).allowed}.")
-
-
 def kebab(method: type[Method]) -> str:
     """ResidualCorrelation -> residual-correlation."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", method.__name__).lower()
 
 
-def _declared(method: type[Method]) -> list[Field[Any]]:
+def declared_parameters(method: type[Method]) -> list[Field[Any]]:
+    """The fields that are parameters."""
     return [declared for declared in fields(method) if "rule" in declared.metadata]
 
 
-def _rule(declared: Field[Any]) -> Rule:
+def rule_of(declared: Field[Any]) -> Rule:
+    """What a parameter may be."""
     return cast(Rule, declared.metadata["rule"])
+
+
+def refused(name: str, declared: Field[Any]) -> UsageError:
+    """The error for a value that a parameter cannot have."""
+    return UsageError(f"{name}: {declared.name} must be {rule_of(declared).allowed}.")
 
 
 def _companion(method: type[Method]) -> str | None:
     """The name of the parameter that is a data set, if there is one."""
-    return next((declared.name for declared in _declared(method) if isinstance(_rule(declared), Data)), None)
+    return next((each.name for each in declared_parameters(method) if isinstance(rule_of(each), Data)), None)

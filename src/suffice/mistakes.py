@@ -63,7 +63,7 @@ def of_steps(steps: Any) -> Iterator[str]:
 
 
 def _of_step(place: str, name: str, **given: Any) -> Iterator[str]:
-    from suffice.method import build, describe, methods
+    from suffice.catalogue import build, describe, methods
 
     if name in methods():
         known = [parameter.name for parameter in describe(methods()[name]).parameters]

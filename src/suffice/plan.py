@@ -135,7 +135,8 @@ class Plan(Section):
 
     def build_method(self) -> Method:
         """The method: the steps, each fed with the result of the one before it."""
-        from suffice.method import Isometric, build
+        from suffice.catalogue import build
+        from suffice.method import Isometric
 
         first, *rest = (build(step.name, _parameters(step, self._folder)) for step in self.method)
         return cast(Isometric, first).then(*cast(list[Isometric], rest)) if rest else first

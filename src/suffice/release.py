@@ -245,6 +245,7 @@ class Release:
             method=self.method.name,
             source=source,
             notes=self._notes(),
+            private=self._private_notes(),
             not_promised=tuple(
                 f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep
             ),
@@ -269,13 +270,9 @@ class Release:
         notes = [
             f"independent columns of X: {facts.rank} of {design.m}" + (f" (dependent: {_some(lost)})" if lost else "")
         ]
-        notes += [*design.notes, *self.rows.notes, *solution.remarks]
+        notes += [*design.notes, *self.rows.notes]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
-        pairs = zip(design.confidential, facts.correlations, strict=True)
-        notes += [
-            "residual correlation with the original: " + ", ".join(f"{name} {value:.3f}" for name, value in pairs)
-        ]
         if facts.constant:
             notes += [f"constant, kept as they are: {_some(facts.constant)}"]
         if facts.unweighted:
@@ -286,6 +283,11 @@ class Release:
         if design.roles.keep:
             notes += [f"columns released unchanged: {_some(design.roles.keep)}"]
         return tuple(notes)
+
+    def _private_notes(self) -> tuple[str, ...]:
+        pairs = zip(self.facts.confidential, self.facts.correlations, strict=True)
+        reached = ", ".join(f"{name} {value:.3f}" for name, value in pairs)
+        return (*self.solution.remarks, f"residual correlation with the original: {reached}")
 
     def _remember(self) -> None:
         ledger = Ledger.beside(self.seed)

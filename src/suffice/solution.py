@@ -312,7 +312,8 @@ class Joined(Rows):
     def __init__(self, rows: Rows, other: Rows, columns: Sequence[str]) -> None:
         if rows.n != other.n:
             raise InputError(
-                f"The candidate has {other.n} rows and the data {rows.n}.\nBoth must have the same rows in the same order."
+                f"The candidate has {other.n} rows and the data {rows.n}.\n"
+                "Both must have the same rows in the same order."
             )
         missing = [name for name in columns if other.kinds.get(name) not in ("float", "integer")]
         if missing:

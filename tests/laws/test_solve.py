@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.algebra.decomposition import Array, gqr, split
+from suffice.catalogue import methods
 from suffice.errors import InfeasibleError
-from suffice.method import Isometric, methods
+from suffice.method import Isometric
 from suffice.microdata import Addition, Ipso, Mixture, ResidualCorrelation, Restore, Romm, ScoreCorrelation
 from tests.tolerances import ALGEBRA, ENGINE
 

@@ -1,0 +1,116 @@
+"""The methods for people and programs: everything follows from the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass
+from textwrap import fill
+from typing import Any
+
+from suffice import microdata
+from suffice.errors import UsageError, suggest
+from suffice.method import Method, declared_parameters, kebab, refused, rule_of
+from suffice.parameter import Data
+
+KEPT = {"mean": "means", "covariance": "covariances", "fit": "regressions on the given columns"}
+
+
+@dataclass(frozen=True)
+class ParameterDescription:
+    """One parameter of a method, for people and programs."""
+
+    name: str
+    doc: str
+    allowed: str
+    required: bool
+    default: object
+    data: bool
+
+
+@dataclass(frozen=True)
+class Description:
+    """A method, for people and programs."""
+
+    name: str
+    summary: str
+    parameters: tuple[ParameterDescription, ...]
+    promises: tuple[str, ...]
+    independent: bool
+    references: tuple[str, ...]
+
+
+def describe(method: type[Method]) -> Description:
+    """What `method` does, may be given and promises."""
+    summary = " ".join((method.__doc__ or "").strip().split("\n\n")[0].split())
+    given = tuple(_describe(declared) for declared in declared_parameters(method))
+    return Description(kebab(method), summary, given, method.promises, method.independent, method.references)
+
+
+def _describe(declared: Field[Any]) -> ParameterDescription:
+    rule, required = rule_of(declared), declared.default is MISSING
+    default = None if required else declared.default
+    return ParameterDescription(
+        declared.name, declared.metadata["doc"], rule.allowed, required, default, isinstance(rule, Data)
+    )
+
+
+class Catalogue(dict[str, type[Method]]):
+    """Methods by name; printed, it lists them with parameters, promises and references."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join("\n".join(in_full(describe(method))) for method in self.values())
+
+
+def methods() -> Catalogue:
+    """Every method by name: those that `suffice.microdata` imports."""
+    found = (value for value in vars(microdata).values() if isinstance(value, type))
+    return Catalogue({kebab(method): method for method in found if issubclass(method, Method)})
+
+
+def build(name: str, given: Mapping[str, object]) -> Method:
+    """The method of that name, with parameters as a plan or a command line gives them."""
+    known = methods()
+    if name not in known:
+        raise UsageError(f"There is no method {name!r}.{suggest(name, known)} Known: {', '.join(known)}.")
+    declared = {each.name: each for each in declared_parameters(known[name])}
+    for key in given:
+        if key not in declared:
+            has = ", ".join(declared) or "none"
+            raise UsageError(f"{name} has no parameter {key!r}.{suggest(key, declared)} It has: {has}.")
+    for key, each in declared.items():
+        if each.default is MISSING and key not in given:
+            raise UsageError(f"{name} needs {key}: {rule_of(each).allowed}.")
+    return known[name](**{key: _read(name, declared[key], value) for key, value in given.items()})
+
+
+def _read(name: str, declared: Field[Any], value: object) -> object:
+    """A value as a program would give it; "none" stands for None, which TOML does not have."""
+    if isinstance(value, list):
+        return [None if entry == "none" else entry for entry in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        return rule_of(declared).parse(value)
+    except ValueError:
+        raise refused(name, declared) from None
+
+
+def in_full(method: Description) -> Iterator[str]:
+    """Everything about a method, line by line."""
+    yield method.name
+    yield fill(method.summary, 100, initial_indent="  ", subsequent_indent="  ")
+    yield f"\n  keeps      {kept(method)}"
+    for number, parameter in enumerate(method.parameters):
+        yield f"  {'' if number else 'parameters':<10} {_parameter(parameter)}"
+    for number, reference in enumerate(method.references):
+        yield f"  {'' if number else 'references':<10} {reference}"
+
+
+def kept(method: Description) -> str:
+    """What a method promises, in words."""
+    return ", ".join(KEPT[promise] for promise in method.promises) or "nothing exactly; follow it with restore"
+
+
+def _parameter(parameter: ParameterDescription) -> str:
+    default = "required" if parameter.required else f"default {str(parameter.default).lower()}"
+    return f"{parameter.name}: {parameter.doc} - {parameter.allowed} ({default})"
