@@ -135,7 +135,8 @@ class Release:
             state["frame"] = rows.rebuilt(names, changed, order)
         release = cls(data, rows, beside, solution, method, seed, facts, judge(facts, accept), names, keyed, state)
         if held:
-            state["certificate"] = release._certified(MemoryRows(release.frame, rows.threads), "the released rows")
+            shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
+            state["certificate"] = release._certified(MemoryRows(shown, rows.threads), "the released rows")
         return release
 
     @property
@@ -210,7 +211,7 @@ class Release:
         """Writes all rows; False where Arrow cannot: its errors quote cells, so they end here."""
         try:
             writer = Writer(path, kind)
-            for table in [as_table(self.frame)] if "frame" in self._state else self._delivered(folder):
+            for table in [self._table()] if "frame" in self._state else self._delivered(folder):
                 writer.write(table)
             writer.close()
         except pa.ArrowException:
@@ -230,7 +231,10 @@ class Release:
     def _schema(self, columns: Sequence[str]) -> Any:
         if isinstance(self.rows, ParquetRows):
             return released_schema(self.rows.schema, columns, self.solution.design.confidential)
-        return as_table(self.frame).select(columns).schema
+        return self._table().select(columns).schema
+
+    def _table(self) -> pa.Table:
+        return as_table(self.frame, self.columns)
 
     def _certified(self, rows: Rows | None, source: str) -> Certificate:
         solution, design = self.solution, self.solution.design
@@ -333,12 +337,12 @@ def _some(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def as_table(frame: Any) -> pa.Table:
-    """A released frame as an Arrow table."""
+def as_table(frame: Any, names: Sequence[str]) -> pa.Table:
+    """A released frame as an Arrow table; an array's columns keep the names that they had in the input."""
     if isinstance(frame, pa.Table):
         return frame
     if isinstance(frame, np.ndarray):
-        return pa.table({f"x{j}": frame[:, j] for j in range(frame.shape[1])})
+        return pa.table({name: frame[:, j] for j, name in enumerate(names)})
     import narwhals.stable.v2 as nw
 
     named = nw.from_native(frame, eager_only=True)
