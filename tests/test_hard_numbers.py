@@ -1,6 +1,6 @@
 """Hard numbers: the promises hold to the digits that the data have, whatever their condition, offset or scale.
 
-Run with -s to see the table of ratios: what the extended-precision check of the test finds, and what the certificate says.
+Run with -s to see the table of ratios: what the test finds in extended precision, and (what the certificate says).
 """
 
 from __future__ import annotations

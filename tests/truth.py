@@ -50,4 +50,4 @@ class Centred:
         left = (v[:, None] * A).sum(axis=0) / total
         A = A - left
         self.mean: Any = rough + left
-        self.products: Any = np.array([[(v * a * b).sum() / total for b in A.T] for a in A.T])
+        self.products: Any = (v[:, None] * A).T @ A / total
