@@ -52,15 +52,18 @@ def columns_of(rows: pa.RecordBatch | pa.Table, names: Sequence[str]) -> dict[st
     >>> columns_of(pa.table({"x": [1, None], "t": [True, False]}), ["x", "t"])["t"].to_pylist()
     ['true', 'false']
     """
-    return {name: _column(rows.column(name)) for name in names}
+    return {name: _column(name, rows.column(name)) for name in names}
 
 
-def _column(column: Any) -> Any:
+def _column(name: str, column: Any) -> Any:
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     kind = _kind(column.type)
     if kind == "category":
-        return column if column.type == pa.string() else column.cast(pa.string())
+        text = column if column.type == pa.string() else column.cast(pa.string())
+        if not _is_utf8(text):
+            raise InputError(f"Column {name!r} holds text that is not UTF-8.\nWrite the file anew, in UTF-8.")
+        return text
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if not pa.types.is_integer(column.type) and column.type not in (pa.float64(), pa.float32()):
@@ -68,6 +71,14 @@ def _column(column: Any) -> Any:
     if kind == "integer" and column.null_count:
         column = pc.cast(column, pa.float64(), safe=False)
     return column.to_numpy(zero_copy_only=False)
+
+
+def _is_utf8(text: pa.Array) -> bool:
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def numeric_trouble(table: pa.Table, column: str) -> Sightings:
@@ -138,9 +149,7 @@ def write_table(table: pa.Table, path: str | os.PathLike[str], kind: str) -> Non
         raise UsageError(f".{kind} files can be read and not written. Write .sav, .xpt or .parquet.")
     write = write_statfile if kind in WRITERS else _write_arrow
     if kind not in SUFFIXES.values():
-        raise UsageError(
-            f"{kind!r} is no kind of file. Known are {', '.join(sorted(set(SUFFIXES.values())))}."
-        )
+        raise UsageError(f"{kind!r} is no kind of file. Known are {', '.join(sorted(set(SUFFIXES.values())))}.")
     if not _written(write, table, where, kind):
         raise FileError(f"The table cannot be written as {kind}: a column's type is not allowed there.")
 
@@ -168,9 +177,7 @@ def _write_arrow(table: pa.Table, path: str, kind: str) -> None:
     else:
         import pyarrow.csv as pacsv
 
-        pacsv.write_csv(
-            _undictionaried(table), path, pacsv.WriteOptions(delimiter="\t" if kind == "tsv" else ",")
-        )
+        pacsv.write_csv(_undictionaried(table), path, pacsv.WriteOptions(delimiter="\t" if kind == "tsv" else ","))
 
 
 def _undictionaried(table: pa.Table) -> pa.Table:

@@ -67,6 +67,10 @@ def protect(
     """
     if not isinstance(method, Isometric):
         raise UsageError(f"{type(method).__name__} is not a method. See suffice.methods().")
+    if not isinstance(roles, Roles):
+        raise UsageError(f"{type(roles).__name__} is no Roles. Write suffice.Roles(confidential=[...], given=...).")
+    if not isinstance(seed, Seed | None):
+        raise UsageError(f"{type(seed).__name__} is no Seed: a short key can be guessed. Use Seed.from_file, or none.")
     check_accepted(accept or {})
     seed = Seed() if seed is None else seed
     with one_blas_thread():

@@ -58,9 +58,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
             return kind
     kind = kind_by_suffix(where)
     if kind in MAGIC.values():
-        raise InputError(
-            f"{where.name} is named like a {kind} file and does not begin like one: it is damaged."
-        )
+        raise InputError(f"{where.name} is named like a {kind} file and does not begin like one: it is damaged.")
     return kind
 
 
@@ -74,12 +72,12 @@ def kind_by_suffix(path: str | os.PathLike[str]) -> str:
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     near = suggest(suffix, SUFFIXES)
-    raise UsageError(
-        f"{Path(path).name!r}: the kind of file is not known.{near}\nKnown are {', '.join(SUFFIXES)}."
-    )
+    raise UsageError(f"{Path(path).name!r}: the kind of file is not known.{near}\nKnown are {', '.join(SUFFIXES)}.")
 
 
 def _head(where: Path) -> bytes:
+    if where.exists() and not where.is_file():
+        raise FileError(f"{where.name} is a pipe or a device, which cannot be read twice. Save it as a file first.")
     try:
         with where.open("rb") as file:
             return file.read(8)
@@ -97,6 +95,6 @@ def _folder(where: Path) -> str:
         raise FileError(f"{where.name} cannot be read: {error.strerror}. Look at its permissions.") from None
     if found is None:
         raise FileError(
-            f"{where.name} is a folder without .parquet files. Name a file, or a folder of those."
+            f"{where.name or 'This'} is a folder without .parquet files. Name a file, or a folder of those."
         )
     return "parquet"

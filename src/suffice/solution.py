@@ -95,9 +95,11 @@ class Frame:
         if not np.isfinite(spread.low + spread.high).all() or _beyond(rows, self.design, spread):
             self.design.complain(rows)
         if self.design.roles.weight is not None:
-            self.design.complain(rows) if spread.weight <= 0 or not np.isfinite(spread.weight) else None
-            if _negative_weights(rows, self.design):
+            usable = 0 < spread.weight < 1e150
+            if not usable or _negative_weights(rows, self.design):
                 self.design.complain(rows)
+            if not usable:
+                raise InputError("The weights add up to 0, or to more than can be squared.\nScale them to a sum of n.")
         if not np.isfinite(spread.squares[:p]).all() or (spread.size[:p] > 1e150).any():
             wide = [name for name, size in zip(names, spread.size, strict=False) if not size < 1e150]
             raise InputError(

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from suffice.delimited import check_names
 from suffice.errors import FileError, InputError
 from suffice.formats import columns_of, kinds
 from suffice.rows import BLOCK, RUN, Block, Progress, Rows, spans
@@ -29,8 +30,7 @@ class ParquetRows(Rows):
         for number, file in enumerate(files):
             if not file.schema_arrow.remove_metadata().equals(self.schema):
                 raise InputError(f"File {number + 1} of the folder has other columns or types than the first one.")
-        if len(set(self.schema.names)) < len(self.schema.names):
-            raise InputError("The file's column names are not unique.\nRename the columns.")
+        check_names(self.schema.names)
         self.n = sum(file.metadata.num_rows for file in files)
         self.kinds = kinds(self.schema)
         self.pinned = self._state()
