@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 import traceback
 from typing import NoReturn
@@ -17,6 +18,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name that the terminal has no letters for
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is removed on the way out
     try:
         app()
         sys.exit(0)

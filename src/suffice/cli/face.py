@@ -78,23 +78,30 @@ class Face:
 def _ready(plan: Plan, output: Path, report: Path | None, force: bool) -> None:
     """Refuse before the work what would be refused after it."""
     from suffice.delivery import write_kind
+    from suffice.draft import refuse_overwriting
+    from suffice.source import named_sources
 
     write_kind(output)
+    refuse_overwriting(output, named_sources(plan.path(plan.data.path)))
     for path in (output, report):
         if path is not None and path.exists() and not force:
             raise FileError(f"{path.name} exists already.\nChoose another name, or replace it with --force.")
-    inputs = [plan.data.path, plan.release.path, *([plan.seed.key_file] if plan.seed else [])]
-    if report is not None and report.resolve() in [plan.path(name).resolve() for name in inputs]:
-        raise UsageError("The report is the data, the key or the release.\nChoose another name for it.")
+    taken = [plan.path(name) for name in (plan.data.path, *([plan.seed.key_file] if plan.seed else []))]
+    taken += [output, *_papers(output)]
+    if report is not None and report.resolve() in [path.resolve() for path in taken]:
+        raise UsageError("The report is the data, the key, the release or its certificate.\nChoose another name.")
+
+
+def _papers(output: Path) -> list[Path]:
+    return [output.with_name(f"{output.name}.certificate.{kind}") for kind in ("json", "html")]
 
 
 def _certificates(release: Release, output: Path) -> list[Path]:
     """The certificate beside the release: for programs (written with it) and for people."""
     from suffice.report import public
 
-    page = output.with_name(f"{output.name}.certificate.html")
-    public.write(release.certificate, page)
-    return [output.with_name(f"{output.name}.certificate.json"), page]
+    public.write(release.certificate, _papers(output)[1])
+    return _papers(output)
 
 
 def _private(release: Release, output: Path | None, report: Path) -> Path:
