@@ -44,7 +44,7 @@ def gather(
     names = np.array(design.confidential, dtype=object)
     constant = spread.sd <= 4 * EPS * spread.size
     canonical, kept, altered = alike(E, Estar)
-    earlier = () if ledger is None else ledger.earlier(keyed)
+    earlier = () if ledger is None else ledger.earlier(keyed, solution.draws.stream.digest())
     stacked = _stacked(rows, design, {term for entry in earlier for term in entry.terms})
     return Facts(
         n=spread.rows,

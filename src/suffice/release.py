@@ -301,7 +301,8 @@ class Release:
         ledger = Ledger.beside(self.seed)
         if ledger is not None:
             design = self.solution.design
-            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.facts.reach, self.keyed))
+            name = self.solution.draws.stream.digest()
+            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.facts.reach, self.keyed, name))
 
     def _run(self, run: Sequence[Block]) -> Any:
         return np.vstack([self.solution.released(block) for block in run])

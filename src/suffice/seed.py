@@ -108,6 +108,10 @@ class Stream:
         words = np.frombuffer(hmac.digest(self._key, f"{label}:{index}".encode(), "sha256"), dtype=np.uint64)
         return np.random.Generator(np.random.Philox(key=words[:2], counter=[0, 0, int(words[2]), int(words[3])]))
 
+    def digest(self) -> str:
+        """A name for everything that follows from these numbers; it tells none of them."""
+        return hmac.digest(self._key, b"digest", "sha256").hex()[:32]
+
     def normals(self, block: int, rows: int, columns: int) -> NDArray[np.float64]:
         """Z of one logical block, column after column: the first columns are the same however many are drawn."""
         return self.generator("normals", block).standard_normal((columns, rows)).T
