@@ -68,6 +68,14 @@ def test_the_ledger_stops_the_third_hybrid_but_not_the_third_ipso(tmp_path: Path
     assert not protect(frame, roles(frame), Ipso(), seed=key).findings  # IPSO adds nothing to what is out
 
 
+def test_the_same_release_written_again_is_one_release(tmp_path: Path) -> None:
+    frame, key = survey(n=200, k=2), Seed.new_file(tmp_path / "key")
+    for _ in range(3):
+        release = protect(frame, roles(frame), ResidualCorrelation(d=0.6), seed=key)
+        assert not release.findings
+        release.write(tmp_path / "out.csv", force=True)
+
+
 def test_ipso_may_be_repeated(tmp_path: Path) -> None:
     frame, key = survey(n=200, k=2), Seed.new_file(tmp_path / "key")
     for number, given in enumerate(["x", "1", "x"]):
