@@ -31,6 +31,7 @@ from suffice import (
     Romm,
     ScoreCorrelation,
     Seed,
+    methods,
     protect,
 )
 from suffice.catalogue import methods
