@@ -123,3 +123,6 @@ class Stream:
     def permutation(self, bucket: int, size: int) -> NDArray[np.int64]:
         """The order of the rows of one bucket."""
         return self.generator("order", bucket).permutation(size)
+
+    def __reduce__(self) -> NoReturn:  # whoever has the numbers of a release can undo it, as with the key itself
+        raise TypeError("The random numbers of a release are a secret and are not pickled or copied.")
