@@ -31,7 +31,6 @@ from suffice import (
     Romm,
     ScoreCorrelation,
     Seed,
-    methods,
     protect,
 )
 from suffice.catalogue import methods
