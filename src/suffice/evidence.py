@@ -207,6 +207,17 @@ def _order(stream: Stream, order: NDArray[np.int64] | None, n: int) -> float:
     return float(np.corrcoef(places, np.arange(len(places)))[0, 1])
 
 
+def running_numbers(rows: Rows, solution: Solution) -> list[str]:
+    """Columns of whole numbers that count the records: range, mean and variance of n numbers in a row."""
+    design, spread, n = solution.design, solution.survey.spread, rows.n
+    if design.roles.weight is not None:
+        return []
+    squares = n * (n**2 - 1) / 12
+    counted = (spread.high - spread.low == n - 1) & (np.abs(spread.squares - squares) <= 1e-9 * squares)
+    names = zip((*design.names, *design.confidential), counted, strict=False)
+    return [name for name, is_counted in names if is_counted and rows.kinds.get(name) == "integer"]
+
+
 def _three(counts: NDArray[np.int64]) -> tuple[int, int, int]:
     low, middle, high = counts.tolist()
     return low, middle, high

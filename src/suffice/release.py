@@ -24,7 +24,7 @@ from suffice.draft import Draft, commit, failing, refuse_overwriting
 from suffice.engines.memory import MemoryRows
 from suffice.engines.parquet import ParquetRows
 from suffice.errors import FileError, InfeasibleError, NotPreservedError, UsageError
-from suffice.evidence import gather
+from suffice.evidence import gather, running_numbers
 from suffice.facts import Facts
 from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.ledger import Entry, Ledger
@@ -281,6 +281,9 @@ class Release:
         notes += [*design.notes, *self.rows.notes]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
+        counted = running_numbers(self.rows, solution)
+        if counted:
+            notes += [f"{_some(counted)} is a running number: if it tells records apart, name it in identifiers"]
         if facts.constant:
             notes += [f"constant, kept as they are: {_some(facts.constant)}"]
         if facts.unweighted:
