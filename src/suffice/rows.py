@@ -24,7 +24,7 @@ Progress = Callable[[str, int, int], None]
 """Called with the stage's name, the rows done and the rows in all."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Block:
     """Some consecutive rows. Floats and integers are NumPy arrays (missing: NaN), categories Arrow string arrays."""
 
@@ -46,7 +46,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Both:
     """Two folds in one pass: the product of two monoids."""
 

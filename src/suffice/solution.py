@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from suffice.algebra.basis import EPS, Basis, Isometry, Sample
 from suffice.algebra.decomposition import split
 from suffice.algebra.factor import Factor
-from suffice.algebra.moments import Moments, Spread
+from suffice.algebra.moments import Spread
 from suffice.design import Design
 from suffice.digest import Digest
 from suffice.errors import InputError
 from suffice.method import Isometric
 from suffice.rows import BLOCK, Block, Both, Rows
 from suffice.seed import Stream
+from suffice.statistic import Standing
 from suffice.watch import Leverage, Watch, copies, negatives, outliers
 
 Array = NDArray[np.float64]
@@ -31,7 +32,7 @@ COMPANION = "companion\0"
 """Marks the columns of a row-aligned data set that a method was given."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Survey:
     """The first pass: spread of every column, blocks to choose coordinates from, digests."""
 
@@ -39,6 +40,13 @@ class Survey:
     sample: Sample
     digest: Digest
     unweighted: int
+    heaviness: float
+    """Sum of squared weights; 0 without weights."""
+
+    @property
+    def effective(self) -> float | None:
+        """Kish's effective number of records; None without weights."""
+        return self.spread.weight**2 / self.heaviness if self.heaviness else None
 
     def __add__(self, other: Self) -> Survey:
         return Survey(
@@ -46,6 +54,7 @@ class Survey:
             self.sample + other.sample,
             self.digest + other.digest,
             self.unweighted + other.unweighted,
+            self.heaviness + other.heaviness,
         )
 
 
@@ -81,7 +90,8 @@ class Frame:
                 sane = bool(np.isfinite(spread.squares).all())
                 sample = Sample.of(W, w) if block.start in chosen and sane else Sample()
                 zero = 0 if w is None else int((w == 0).sum())
-                return Survey(spread, sample, Digest.of(block, self.columns), zero)
+                heaviness = 0.0 if w is None else float(w @ w)
+                return Survey(spread, sample, Digest.of(block, self.columns), zero, heaviness)
 
         with np.errstate(all="ignore"):
             found = rows.fold(of, self.columns, "reading")
@@ -148,7 +158,7 @@ class Solution:
     frame: Frame
     survey: Survey
     isometry: Isometry
-    original: Moments
+    original: Standing
     draws: Draws
     M: Array
     E: Array
@@ -290,19 +300,19 @@ class Draws:
         return self.stream.normals(number, len(block), self.columns)
 
 
-def fold(rows: Rows, frame: Frame, basis: Basis, draws: Draws, spread: Spread) -> tuple[Isometry, Moments]:
-    """The small factor of all rows in these coordinates, and the moments that the certificate will ask for."""
+def fold(rows: Rows, frame: Frame, basis: Basis, draws: Draws, spread: Spread) -> tuple[Isometry, Standing]:
+    """The small factor of all rows in these coordinates, and what the certificate will compare with."""
     mean_weight, plain, p = spread.weight / spread.rows, frame.design.m + frame.design.k, len(basis.centre)
 
     def of(block: Block) -> Both:
         A, w = frame.matrix(block, draws.columns), frame.design.weights(block)
         A[:, :p] -= basis.centre
-        moments = Moments.of(A[:, :plain], w)
+        original = Standing.of(block, frame.design, A[:, :plain])
         A[:, p:] = draws.of(block)
         basis.divide(A)
         if w is not None:
             A *= np.sqrt(w / mean_weight)[:, None]
-        return Both(Factor.of(A), moments)
+        return Both(Factor.of(A), original)
 
     both = rows.fold(of, frame.columns, "folding")
     return Isometry.of(basis, Factor(spread.rows, both.one.R)), both.two

@@ -6,11 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.moments import Moments
+from suffice.algebra.multiset import Multiset
+from suffice.design import Design
+from suffice.rows import Block
 
 Array = NDArray[np.float64]
 
@@ -49,6 +53,22 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """What a certificate compares, as a fold: moments of [X Y] about a centre, and the given records as a multiset."""
+
+    moments: Moments
+    given: Multiset
+
+    @classmethod
+    def of(cls, block: Block, design: Design, W: Array) -> Standing:
+        """W: the block's columns, centred already."""
+        return cls(Moments.of(W, design.weights(block)), Multiset.of(block, design.fixed))
+
+    def __add__(self, other: Self) -> Standing:
+        return Standing(self.moments + other.moments, self.given + other.given)
+
+
+@dataclass(frozen=True, repr=False)
 class Pair:
     """The same moments of the original and of the released rows, about one centre: X first, then Y."""
 
@@ -58,8 +78,15 @@ class Pair:
     """The largest absolute value of each original column."""
     given: tuple[str, ...]
     confidential: tuple[str, ...]
+    same_given: bool
+    """Whether the given columns and the weights are the same multiset of records, bit for bit."""
     spans_one: bool
     """Whether 1 lies in the span of X: if not, means are not promised and second moments are raw."""
+
+    @classmethod
+    def of(cls, before: Standing, after: Standing, size: Array, design: Design) -> Pair:
+        same = before.given == after.given
+        return cls(before.moments, after.moments, size, design.names, design.confidential, same, design.intercept)
 
     @property
     def names(self) -> tuple[str, ...]:

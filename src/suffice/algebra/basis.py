@@ -29,7 +29,7 @@ NOISE = 200 * EPS
 """What is left of a dependent column, in units of its spread (times the digits lost to its offset)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sample:
     """R factors of some blocks about their own means: enough to choose coordinates, whatever the centre."""
 
@@ -56,7 +56,7 @@ class Sample:
         return np.asarray(R / np.sqrt(sum(weight for weight, _, _ in self.parts)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Basis:
     """Coordinates of rows: what is subtracted, and the triangle that divides."""
 
@@ -83,7 +83,7 @@ class Basis:
             A[:, :t] = done
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Isometry:
     """The small factor of all columns, in the place of the rows.
 

@@ -14,7 +14,7 @@ WELL = 0.2
 """A block whose Cholesky diagonal spreads less than this is well enough conditioned for its Gram matrix."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Factor:
     """R with R'R = A'A, and the number of rows of A.
 

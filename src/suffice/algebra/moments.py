@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spread:
     """Count, weight, mean, centred sum of squares, smallest and largest value of every column (Chan's merge)."""
 
@@ -65,7 +65,7 @@ def _spread(a: Array, w: Array | None, total: float) -> tuple[float, float, floa
     return mean, float(apart @ apart if w is None else w @ (apart * apart)), low, high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Moments:
     """Weight, sums and cross-products of columns about a fixed centre: what a certificate compares."""
 
