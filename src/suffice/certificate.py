@@ -14,7 +14,7 @@ from suffice.algebra.decomposition import independent
 from suffice.algebra.moments import Moments
 from suffice.design import Design
 from suffice.rows import Block, Rows
-from suffice.statistic import BOUND, Array, Claim, Pair
+from suffice.statistic import BOUND, Array, Claim, Pair, Standing
 from suffice.statistics import STATISTICS
 
 STEEP = 1e6
@@ -152,15 +152,15 @@ def certify(
     )
 
 
-def moments(rows: Rows, design: Design, centre: Array, stage: str = "certifying") -> Moments:
-    """The moments of a file about a centre."""
+def stand(rows: Rows, design: Design, centre: Array) -> Standing:
+    """What of a file is compared, about a centre."""
 
-    def of(block: Block) -> Moments:
+    def of(block: Block) -> Standing:
         W = design.matrix(block)
         W -= centre
-        return Moments.of(W, design.weights(block))
+        return Standing.of(block, design, W)
 
-    return rows.fold(of, design.columns, stage)
+    return rows.fold(of, design.columns, "certifying")
 
 
 def coefficients(pair: Pair) -> Coefficients:

@@ -81,6 +81,11 @@ class Design:
         weight = () if self.roles.weight is None else (self.roles.weight,)
         return (*self.roles.terms.columns, *self.confidential, *weight)
 
+    @cached_property
+    def fixed(self) -> tuple[str, ...]:
+        """The columns that leave as they are: given ones and the weight."""
+        return tuple(name for name in self.columns if name not in self.roles.confidential)
+
     @property
     def terms(self) -> tuple[str, ...]:
         return tuple(label(expansion.term) for expansion in self.expansions)

@@ -45,7 +45,7 @@ def gather(
     constant = spread.sd <= 4 * EPS * spread.size
     canonical, kept, altered = alike(E, Estar)
     earlier = () if ledger is None else ledger.earlier(keyed, solution.draws.stream.digest())
-    stacked = _stacked(rows, design, {term for entry in earlier for term in entry.terms})
+    stacked, unstacked = _stacked(rows, design, {term for entry in earlier for term in entry.terms})
     return Facts(
         n=spread.rows,
         rank=solution.rank,
@@ -57,6 +57,7 @@ def gather(
         leverage_counts=_three(watch.leverage),
         leverage_term=_responsible(solution, watch.highest),
         stacked_leverage=stacked,
+        unstacked=unstacked,
         canonical=canonical,
         canonical_null=null(watch.sample, solution.draws.stream, spread.rows) if canonical > WORTH else 0.0,
         correlations=tuple(_correlations(E, Estar)),
@@ -75,6 +76,7 @@ def gather(
         order=_order(solution.draws.stream, order, rows.n),
         precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
         unweighted=solution.survey.unweighted,
+        effective=solution.survey.effective,
         earlier=tuple(entry.reach for entry in earlier),
         ledger=ledger is not None,
         columns=columns,
@@ -122,17 +124,18 @@ def _responsible(solution: Solution, peak: Peak) -> str:
     return design.terms[int(np.argmin(left))]
 
 
-def _stacked(rows: Rows, design: Design, terms: set[str]) -> float:
-    """The highest leverage when the terms of earlier releases are given as well."""
-    earlier = [term for term in sorted(terms - set(design.terms)) if _usable(term, rows, design)]
+def _stacked(rows: Rows, design: Design, terms: set[str]) -> tuple[float, int]:
+    """The highest leverage when the terms of earlier releases are given as well, and how many could not be."""
+    new = sorted(terms - set(design.terms))
+    earlier = [term for term in new if _usable(term, rows, design)]
     if not earlier:
-        return 0.0
+        return 0.0, len(new)
     formula = " + ".join([*design.terms, *earlier])
     try:
         wide = Design.learn(rows, replace(design.roles, given=formula, keep=(), identifiers=()))
-        return highest_leverage(rows, wide)
+        return highest_leverage(rows, wide), len(new) - len(earlier)
     except SufficeError:  # the stacked design is too large, or no longer fits the file
-        return 0.0
+        return 0.0, len(new)
 
 
 def _usable(term: str, rows: Rows, design: Design) -> bool:

@@ -21,7 +21,7 @@ class Facts:
     """The released residuals carry nothing of the original ones but their covariance."""
     leverage: float = 0.0
     leverage_counts: tuple[int, int, int] = (0, 0, 0)
-    """Records above .2, above .5, and from .999 on."""
+    """Records above .2, from .5 on, and from .999 on."""
     leverage_term: str = ""
     stacked_leverage: float = 0.0
     """With the given terms of all earlier releases of the same columns added."""

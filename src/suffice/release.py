@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from suffice.certificate import Certificate, certify, moments
+from suffice.certificate import Certificate, certify, stand
 from suffice.delivery import Writer, delivered, released_schema, write_kind
 from suffice.design import Design
 from suffice.draft import Draft, commit, failing, refuse_overwriting
@@ -35,7 +35,7 @@ from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
 from suffice.solution import Draws, Frame, Joined, Solution
 from suffice.source import named_sources, open_rows, read_back, reopen
-from suffice.statistic import Pair
+from suffice.statistic import Pair, Standing
 from suffice.watch import Watch
 
 LARGEST = 2**30
@@ -243,9 +243,9 @@ class Release:
     def _certified(self, rows: Rows | None, source: str) -> Certificate:
         solution, design = self.solution, self.solution.design
         centre = solution.isometry.basis.centre[: design.m + design.k]
-        after = self._moments_of_map(centre) if rows is None else moments(rows, design, centre)
+        after = self._standing_of_map(centre) if rows is None else stand(rows, design, centre)
         size = solution.survey.spread.size[: design.m + design.k]
-        pair = Pair(solution.original, after, size, design.names, design.confidential, design.intercept)
+        pair = Pair.of(solution.original, after, size, design)
         return certify(
             pair,
             self.method.promises,
@@ -259,16 +259,14 @@ class Release:
             ),
         )
 
-    def _moments_of_map(self, centre: Any) -> Any:
-        from suffice.algebra.moments import Moments
-
+    def _standing_of_map(self, centre: Any) -> Standing:
         design = self.solution.design
 
-        def of(block: Block) -> Moments:
+        def of(block: Block) -> Standing:
             W = design.matrix(block)
             W[:, design.m :] = self.solution.released(block)
             W -= centre
-            return Moments.of(W, design.weights(block))
+            return Standing.of(block, design, W)
 
         return self.beside.fold(of, self.solution.frame.columns, "certifying")
 

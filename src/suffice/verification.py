@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.algebra.multiset import Multiset
-from suffice.certificate import Certificate, certify, moments
+from suffice.certificate import Certificate, certify, stand
 from suffice.design import Design
 from suffice.digest import Digest
 from suffice.errors import InputError
@@ -83,14 +83,7 @@ def verify(
         _check_columns(after, design, roles)
         survey = Frame(design, False).survey(before)
         centre = centre_of(design, survey.spread)
-        pair = Pair(
-            moments(before, design, centre),
-            moments(after, design, centre),
-            survey.spread.size,
-            design.names,
-            design.confidential,
-            design.intercept,
-        )
+        pair = Pair.of(stand(before, design, centre), stand(after, design, centre), survey.spread.size, design)
         fixed = [name for name in (*roles.columns,) if name not in (*roles.confidential, *roles.identifiers)]
         same, in_order = _compared(before, after, tuple(fixed))
         certificate = certify(pair, ALL, terms=design.terms, method="unknown", source="both files", notes=design.notes)

@@ -16,6 +16,8 @@ Flags = NDArray[np.bool_]
 
 SAME = 1e-6
 """A value released within this share of a standard deviation is the value itself."""
+ROUNDING = 1e-9
+"""The leverage in a cell of five is 1/5, in a cell of two 1/2, up to this."""
 FAR, NEAR = 5.0, 0.1
 """Outlying cells are FAR standard deviations out; one is given away when NEAR of its distance, or less, is changed."""
 
@@ -44,7 +46,7 @@ class Watch:
     """Counts over rows, and the few rows that a guard needs whole."""
 
     leverage: NDArray[np.int64]
-    """Records with leverage above .2, above .5 and from .999 on."""
+    """Records with leverage above .2, from .5 on and from .999 on."""
     highest: Peak
     copies: tuple[int, ...]
     """Rows released with their own confidential values (not all zero)."""
@@ -89,7 +91,7 @@ class Leverage:
         Q = solve_triangular(self.R, U[rows].T, trans=1).T if U.shape[1] else U[rows]
         h = np.einsum("ij,ij->i", Q, Q) * (1.0 if w is None else w[rows])
         top = int(h.argmax())
-        counts = np.array([(h > 0.2).sum(), (h > 0.5).sum(), (h >= 0.999).sum()])
+        counts = np.array([(h > 0.2 + ROUNDING).sum(), (h > 0.5 - ROUNDING).sum(), (h >= 0.999).sum()])
         return counts, Peak(float(h[top]), start + int(rows[top]), tuple(Q[top].tolist()))
 
 

@@ -87,5 +87,7 @@ def test_the_ledger_sees_it(tmp_path: Path) -> None:
     assert second.facts.stacked_leverage == pytest.approx(1)
     with pytest.raises(GuardError, match="stacked-leverage"):
         second.write(tmp_path / "two.csv")
+    gone = protect(frame.drop(columns="one"), Roles(confidential=["y0"], given="C(two)"), Ipso(), seed=key)
+    assert [f.level for f in gone.findings if f.rule == "stacked-leverage"] == ["note"]  # it cannot tell
     again = protect(frame, Roles(confidential=["y0"], given="1"), Ipso(), seed=key)
     assert not again.findings  # a coarser release adds nothing

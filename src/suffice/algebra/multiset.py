@@ -14,6 +14,9 @@ from suffice.rows import Block
 
 Words = NDArray[np.uint64]
 
+ODD = np.random.default_rng(0).integers(2**64, size=4001, dtype=np.uint64) | np.uint64(1)
+"""One multiplier per column: the same values in other columns are another row."""
+
 
 @dataclass(frozen=True, repr=False)
 class Multiset:
@@ -32,10 +35,11 @@ class Multiset:
     @classmethod
     def of(cls, block: Block, names: Iterable[str]) -> Multiset:
         state = np.zeros(len(block), dtype=np.uint64)
-        for name in names:
-            state = _mixed(state ^ _words(block.columns[name]))
-        again = _mixed(state ^ np.uint64(0x5851F42D4C957F2D))
-        return cls(len(block), int(state.sum(dtype=np.uint64)), int(again.sum(dtype=np.uint64)))
+        for place, name in enumerate(names):
+            state += _words(block.columns[name]) * ODD[place % len(ODD)]
+        one = _mixed(state)
+        two = _mixed(one ^ ODD[0])
+        return cls(len(block), int(one.sum(dtype=np.uint64)), int(two.sum(dtype=np.uint64)))
 
     def __add__(self, other: Self) -> Multiset:
         return Multiset(self.rows + other.rows, (self.one + other.one) % 2**64, (self.two + other.two) % 2**64)
