@@ -17,6 +17,8 @@ Words = NDArray[np.uint64]
 ODD = np.random.default_rng(0).integers(2**64, size=4001, dtype=np.uint64) | np.uint64(1)
 """One multiplier per column: the same values in other columns are another row."""
 
+HALF, QUARTER = np.uint64(32), np.uint64(48)
+
 
 @dataclass(frozen=True, repr=False)
 class Multiset:
@@ -36,7 +38,9 @@ class Multiset:
     def of(cls, block: Block, names: Iterable[str]) -> Multiset:
         state = np.zeros(len(block), dtype=np.uint64)
         for place, name in enumerate(names):
-            state += _words(block.columns[name]) * ODD[place % len(ODD)]
+            words = _words(block.columns[name])
+            words = words ^ (words >> HALF) ^ (words >> QUARTER)  # small whole numbers differ in their first bits alone
+            state += words * ODD[place % len(ODD)]
         one = _mixed(state)
         two = _mixed(one ^ ODD[0])
         return cls(len(block), int(one.sum(dtype=np.uint64)), int(two.sum(dtype=np.uint64)))
