@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from itertools import pairwise, product
 from operator import add
 from typing import Any
 
@@ -35,7 +36,7 @@ def blocks(seed: int, sizes: list[int], offset: float = 0.0) -> list[Block]:
     cut = np.cumsum([0, *sizes])
     x, y = rng.normal(size=cut[-1]) + offset, rng.integers(0, 3, cut[-1])
     g = pa.array(rng.choice(["a", "b", None], cut[-1]), pa.string())
-    return [Block(int(a), {"x": x[a:b], "y": y[a:b], "g": g[a:b]}) for a, b in zip(cut[:-1], cut[1:], strict=True)]
+    return [Block(int(a), {"x": x[a:b], "y": y[a:b], "g": g[a:b]}) for a, b in pairwise(cut)]
 
 
 def joined(parts: list[Block]) -> Block:
@@ -164,6 +165,16 @@ def test_a_multiset_counts_and_keeps_columns_of_a_row_together() -> None:
     twice = Block(0, {"x": np.array([1.0, 2.0, 2.0]), "y": np.array([1.0, 2.0, 2.0])})
     found = [Multiset.of(block, ["x", "y"]) for block in (one, crossed, twice)]
     assert len({(each.rows, each.one, each.two) for each in found}) == 3
+
+
+@pytest.mark.parametrize(
+    "rows", [product([0.0, 1.0], repeat=12), product(range(60), repeat=2), product(range(16), repeat=3)]
+)
+def test_a_multiset_tells_every_row_of_small_numbers_apart(rows: Any) -> None:
+    table = np.array(list(rows), dtype=float)
+    names = [f"x{i}" for i in range(table.shape[1])]
+    found = {Multiset.of(Block(0, dict(zip(names, row[:, None], strict=True))), names).one for row in table}
+    assert len(found) == len(table)
 
 
 def test_a_digest_does_not_depend_on_the_type_of_numbers_or_text() -> None:
