@@ -20,8 +20,8 @@ class Draft:
     Where the file system has no nameless files, it is a hidden file that is removed on the way out.
     """
 
-    def __init__(self, target: str | os.PathLike[str], force: bool = False) -> None:
-        self.target, self.force = Path(target), force
+    def __init__(self, target: str | os.PathLike[str], force: bool = False, mode: int = 0o666) -> None:
+        self.target, self.force, self.mode = Path(target), force, mode
         self.refuse()
         self.hidden: Path | None = None
         with failing("The output cannot be written"):
@@ -59,7 +59,7 @@ class Draft:
             os.fsync(self.descriptor)
             mask = os.umask(0o077)
             os.umask(mask)
-            os.fchmod(self.descriptor, 0o666 & ~mask)
+            os.fchmod(self.descriptor, self.mode & ~mask)
 
     def name(self) -> None:
         """The finished file takes its name."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 from typing import Any
 
-from suffice.errors import FileError
+from suffice.draft import Draft
 
 
 def render(template: str, **values: Any) -> str:
@@ -25,15 +23,8 @@ def render(template: str, **values: Any) -> str:
 
 
 def save(text: str, path: Path, mode: int) -> None:
-    """Write all of the page or nothing: a temporary file beside it takes its name at the end."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as problem:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise FileError(f"{path.name} cannot be written: {problem.strerror}.") from None
+    """Write all of the page or nothing."""
+    with Draft(path, True, mode) as draft:
+        draft.write(text.encode())
+        draft.settle()
+        draft.name()
