@@ -43,6 +43,10 @@ class RolesSection(Section):
     identifiers: list[str] = []
     keep: list[str] = []
     merge_below: int = 0
+    bounds: Any = {}
+    """A table, turnover = "0:", or the word observed-sign; `Roles` says what is wrong with it."""
+    integer: list[str] = []
+    edits: list[str] = []
 
     def build(self) -> Roles:
         """The roles of the columns."""

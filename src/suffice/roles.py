@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from suffice import bounds as spans
+from suffice import edits as conditions
+from suffice.edits import Edit
 from suffice.errors import InputError, UsageError, suggest
 from suffice.formula import Factor, Terms, parse
 from suffice.rows import Kind
 
 NUMERIC = ("float", "integer")
+LISTS = ("confidential", "given", "identifiers", "keep", "integer", "edits")
 UNFIT = {
     "category": "is text, categorical or boolean, and only numbers can be protected. Name it in `given`, "
     "`keep` or `identifiers`.",
@@ -31,6 +36,9 @@ class Roles:
     identifiers: columns dropped because they name a record
     keep: columns released unchanged, about which nothing is promised
     merge_below: levels of a category with fewer records are joined into one
+    bounds: {"turnover": (0, None)} by confidential column; "observed-sign": those without negatives stay so
+    integer: confidential columns that hold whole numbers
+    edits: linear conditions on every record in confidential and given columns, such as "wages <= turnover"
 
     >>> Roles(confidential=["turnover"], given="C(region)", weight="w").columns
     ('turnover', 'region', 'w')
@@ -42,15 +50,19 @@ class Roles:
     identifiers: Sequence[str] = ()
     keep: Sequence[str] = ()
     merge_below: int = 0
+    bounds: Any = ()
+    integer: Sequence[str] = ()
+    edits: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         mistakes = list(_wrong_types(self))
         if mistakes:
             raise UsageError("\n".join(mistakes))
-        for role in ("confidential", "given", "identifiers", "keep"):
+        for role in LISTS:
             value = getattr(self, role)
             object.__setattr__(self, role, value if isinstance(value, str) else tuple(value))
         mistakes += _two_roles(self)
+        mistakes += _limits(self)
         if not self.confidential:
             mistakes.append("No confidential column is named. Name at least one.")
         if mistakes:
@@ -59,6 +71,11 @@ class Roles:
     @property
     def terms(self) -> Terms:
         return parse(self.given)
+
+    @property
+    def conditions(self) -> tuple[Edit, ...]:
+        """The edits, read."""
+        return tuple(map(conditions.parse, self.edits))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -71,7 +88,7 @@ class Roles:
 
     def canonical(self) -> str:
         """The roles as text that is the same for the same request, however it was written."""
-        roles = {
+        roles: dict[str, object] = {
             "confidential": list(self.confidential),
             "given": str(self.terms),
             "identifiers": sorted(self.identifiers),
@@ -79,6 +96,12 @@ class Roles:
             "merge_below": self.merge_below,
             "weight": self.weight,
         }
+        if self.bounds:
+            roles["bounds"] = self.bounds
+        if self.integer:
+            roles["integer"] = sorted(self.integer)
+        if self.edits:
+            roles["edits"] = sorted({edit.condition for edit in self.conditions})
         return json.dumps(roles, sort_keys=True, ensure_ascii=True)
 
     def check(self, columns: Mapping[str, Kind]) -> None:
@@ -96,6 +119,9 @@ class Roles:
         for factor in dict.fromkeys(factor for term in self.terms.terms for factor in term):
             if factor.column in columns:
                 mistakes += _misused(factor, columns[factor.column])
+        for edit in self.conditions:
+            text = [name for name in edit.columns if name not in self.confidential and columns.get(name) == "category"]
+            mistakes += [f"Edit {edit.name!r} names {name!r}, which is not a number. Drop it." for name in text]
         if mistakes:
             raise InputError("\n".join(mistakes))
 
@@ -106,14 +132,14 @@ class Roles:
 
 
 def _wrong_types(roles: Roles) -> Iterator[str]:
-    for role in ("confidential", "identifiers", "keep", "given"):
-        value = getattr(roles, role)
+    for role in LISTS:
+        value, what = getattr(roles, role), "edits" if role == "edits" else "column names"
         if isinstance(value, str) and role == "given":
             continue
         if isinstance(value, str) or not isinstance(value, Iterable):
-            yield f"`{role}` must be a list of column names."
+            yield f"`{role}` must be a list of {what}."
         elif not all(isinstance(name, str) and name for name in value):
-            yield f"`{role}` must hold column names only, each a text that is not empty."
+            yield f"`{role}` must hold {what} only, each a text that is not empty."
     if not (roles.weight is None or (isinstance(roles.weight, str) and roles.weight)):
         yield "`weight` must be one column name."
     if isinstance(roles.merge_below, bool) or not isinstance(roles.merge_below, int) or roles.merge_below < 0:
@@ -139,6 +165,45 @@ def _two_roles(roles: Roles) -> Iterator[str]:
             yield f"Column {name!r} is named twice in `{role}`. Name it once."
         if len(set(where)) > 1:
             yield f"Column {name!r} has more than one role: {', '.join(dict.fromkeys(where))}. Give it one."
+
+
+def _limits(roles: Roles) -> Iterator[str]:
+    """What is wrong with bounds, whole numbers and edits; the bounds are settled on the way."""
+    try:
+        object.__setattr__(roles, "bounds", spans.read(roles.bounds))
+    except UsageError as problem:
+        yield str(problem)
+        object.__setattr__(roles, "bounds", ())
+    yield from _bounded(roles)
+    yield from _edited(roles)
+
+
+def _bounded(roles: Roles) -> Iterator[str]:
+    bounds = dict(() if isinstance(roles.bounds, str) else roles.bounds)
+    for what, names in (("Bounds", bounds), ("`integer`", roles.integer)):
+        for name in [name for name in names if name not in roles.confidential]:
+            yield f"{what} name {name!r}, which is not confidential.{suggest(name, roles.confidential)}"
+    for name in [name for name in bounds if name in roles.integer]:
+        low, high = spans.whole(bounds[name])
+        if low is not None and high is not None and low > high:
+            yield f"No whole number lies between the bounds of {name!r}."
+
+
+def _edited(roles: Roles) -> Iterator[str]:
+    known, names = {*roles.confidential, *roles.terms.columns}, set()
+    for text in roles.edits:
+        try:
+            edit = conditions.parse(text)
+        except UsageError as problem:
+            yield str(problem)
+            continue
+        if edit.name in names:
+            yield f"Two edits have the name {edit.name!r}. Name each once."
+        names.add(edit.name)
+        for name in [name for name in edit.columns if name not in known]:
+            yield f"Edit {edit.name!r}: column {name!r} is neither confidential nor given.{suggest(name, known)}"
+        if not {*edit.columns} & {*roles.confidential}:
+            yield f"Edit {edit.name!r} names no confidential column, so nothing can change it. Drop it."
 
 
 def _misused(factor: Factor, kind: Kind) -> Iterator[str]:

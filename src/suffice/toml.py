@@ -9,7 +9,7 @@ from typing import Any
 
 
 def write(tables: Mapping[str, Any]) -> str:
-    """Tables, and lists of tables, one level deep; reading the text gives equal tables.
+    """Tables, and lists of tables; a table inside one stands on its line. Reading the text gives equal tables.
 
     >>> print(write({"release": {"path": "out.csv", "force": True}}))
     [release]
@@ -42,5 +42,7 @@ def _value(value: Any) -> str:
         return repr(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(name)} = {_value(item)}' for name, item in value.items())} }}"
     text = "none" if value is None else str(value)
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

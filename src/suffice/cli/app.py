@@ -49,6 +49,9 @@ def protect(
     identifiers: o.Identifiers = "",
     keep: o.Keep = "",
     merge_below: o.MergeBelow = 0,
+    bound: o.Bound = None,
+    integer: o.Integer = "",
+    edit: o.EditText = None,
     method: o.MethodName = "ipso",
     param: o.Param = None,
     then: o.Then = None,
@@ -72,7 +75,12 @@ def protect(
         raise UsageError("--then-param needs --then.\nName the second step with --then NAME.")
     tables: dict[str, Any] = {
         "data": {"path": str(data)},
-        "roles": _roles(confidential, given, weight, identifiers, keep, merge_below),
+        "roles": {
+            **_roles(confidential, given, weight, identifiers, keep, merge_below),
+            "bounds": o.bounds(bound),
+            "integer": o.names(integer),
+            "edits": edit or [],
+        },
         "method": steps,
         "accept": o.pairs(accept, "--accept"),
         "release": {"path": str(output), "force": force},

@@ -26,6 +26,15 @@ MergeBelow = Annotated[
     int,
     typer.Option(metavar="N", min=0, help="Join categories with fewer records than this."),
 ]
+Bound = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=LOW:HIGH", help="What a column never leaves, wages=0: for one end; or observed-sign."),
+]
+Integer = Annotated[str, typer.Option(metavar="A,B,...", help="Columns released as whole numbers.")]
+EditText = Annotated[
+    list[str] | None,
+    typer.Option("--edit", metavar="EDIT", help="Holds in every record: 'wages + taxes <= turnover'. May repeat."),
+]
 MethodName = Annotated[
     str,
     typer.Option("--method", metavar="NAME", help="See 'suffice methods'."),
@@ -67,6 +76,13 @@ def names(text: str) -> list[str]:
     """'a,b' -> ['a', 'b']; a name with a comma stands in double quotes."""
     row = next(csv.reader([text], skipinitialspace=True), [])
     return [name.strip() for name in row if name.strip()]
+
+
+def bounds(items: Sequence[str] | None) -> dict[str, str] | str:
+    """['a=0:', 'b=:1'] -> {'a': '0:', 'b': ':1'}; the word observed-sign stays."""
+    from suffice.bounds import OBSERVED
+
+    return OBSERVED if items == [OBSERVED] else pairs(items, "--bound")
 
 
 def pairs(items: Sequence[str] | None, option: str) -> dict[str, str]:
