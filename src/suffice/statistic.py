@@ -47,7 +47,8 @@ class Claim:
         if not errors.size:
             return cls(statistic, sentence, 0.0, 0.0, "")
         errors = np.where(np.isfinite(errors), errors, np.inf)
-        ratios = errors / (EPS * lost)
+        with np.errstate(over="ignore"):  # a column of zeros that is no longer one
+            ratios = errors / (EPS * lost)
         top = int(ratios.argmax())
         return cls(statistic, sentence, float(errors.max()), float(ratios.flat[top]), names[top])
 
@@ -128,7 +129,7 @@ class Pair:
             gap = self.released.covariance - self.original.covariance
         else:
             gap = self.released.products / self.released.weight - self.original.products / self.original.weight
-        with np.errstate(over="ignore"):  # a column of zeros that is no longer one
+        with np.errstate(over="ignore"):
             return np.abs(gap) / np.outer(self.sd, self.sd)
 
     def block(self, rows: slice, columns: slice) -> tuple[Array, Array, list[str]]:
