@@ -1,0 +1,94 @@
+"""What stays the same during a walk: the given columns, the weights and the limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.task import Task
+
+Array = NDArray[np.float64]
+
+EPS = float(np.finfo(np.float64).eps)
+ROUNDING = 4 * EPS
+"""A cell beyond its bound by this share of its size is put on the bound: it got there by rounding."""
+SLACK = 16 * EPS
+"""An edit holds when it is exceeded by no more than this share of its terms."""
+
+
+@dataclass(frozen=True, repr=False)
+class Ground:
+    """The fixed side of a walk, laid out for the kernels.
+
+    X: sqrt(w) times the given columns: what a turn of scaled records must be orthogonal to.
+    root: sqrt(w), with 1 for records of weight 0 (they turn among themselves).
+    centre: per confidential column, a value near its cells; a turn does not change constants where 1 is given.
+    low, high: bounds per confidential column.
+    C, rhs: edits C y_i <= rhs_i.
+    plain: the given columns are the intercept alone, and there are no weights.
+    """
+
+    X: Array
+    root: Array
+    centre: Array
+    low: Array
+    high: Array
+    C: Array
+    rhs: Array
+    plain: bool
+
+    @classmethod
+    def of(cls, task: Task) -> Ground:
+        n, k = task.Y.shape
+        root = np.ones(n) if task.w is None else np.sqrt(np.where(task.w > 0, task.w, 1.0))
+        limits = task.limits
+        low, high = (np.full(k, -np.inf), np.full(k, np.inf)) if limits is None else (limits.low, limits.high)
+        C, rhs = (np.empty((0, k)), np.empty((n, 0))) if limits is None else (limits.C, limits.rhs)
+        centred = constant_in_span(task.X)
+        return cls(
+            np.ascontiguousarray(root[:, None] * task.X),
+            root,
+            task.Y.mean(axis=0) if centred else np.zeros(k),
+            np.ascontiguousarray(low, dtype=np.float64),
+            np.ascontiguousarray(high, dtype=np.float64),
+            np.ascontiguousarray(C, dtype=np.float64),
+            np.ascontiguousarray(rhs, dtype=np.float64),
+            task.X.shape[1] == 1 and centred and task.w is None,
+        )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether anything limits a turn."""
+        return bool(len(self.C) or np.isfinite(self.low).any() or np.isfinite(self.high).any())
+
+    def edits_hold(self, Y: Array, rhs: Array) -> NDArray[np.bool_]:
+        """For records Y (... x k): whether every edit holds, up to the rounding of its terms."""
+        if not len(self.C):
+            return np.ones(Y.shape[:-1], dtype=bool)
+        terms = np.abs(Y) @ np.abs(self.C).T + np.abs(rhs)
+        return np.asarray((Y @ self.C.T <= rhs + SLACK * terms).all(axis=-1))
+
+    def feasible(self, Y: Array) -> NDArray[np.bool_]:
+        """For every record: whether all its limits hold."""
+        return ((Y >= self.low) & (Y <= self.high)).all(axis=1) & self.edits_hold(Y, self.rhs)
+
+    def violation(self, Y: Array) -> NDArray[np.int64]:
+        """Cells beyond a bound, and edits that do not hold, per record."""
+        cells = ((Y < self.low) | (Y > self.high)).sum(axis=1)
+        if not len(self.C):
+            return np.asarray(cells)
+        terms = np.abs(Y) @ np.abs(self.C).T + np.abs(self.rhs)
+        return np.asarray(cells + (Y @ self.C.T > self.rhs + SLACK * terms).sum(axis=1))
+
+
+def constant_in_span(X: Array) -> bool:
+    """Whether some combination of the given columns is the same for every record.
+
+    >>> constant_in_span(np.eye(2)), constant_in_span(np.array([[1.0], [2.0]]))
+    (True, False)
+    """
+    ones = np.ones(len(X))
+    fitted = X @ np.linalg.lstsq(X.T @ X, X.T @ ones, rcond=None)[0]
+    return bool(np.abs(fitted - ones).max(initial=0.0) < 1e-9)

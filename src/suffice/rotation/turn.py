@@ -1,0 +1,161 @@
+"""One turn of many groups of records, in NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.rotation.arcs import TURN, draw, forbidden
+from suffice.rotation.ground import EPS, ROUNDING, Ground
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+TRIES = 4
+"""Uniform angles tried before the arcs are worked out; the distribution is the same."""
+VANISHED = 256 * EPS
+"""A column whose part outside the columns before it is at most this share of it adds no direction in a group."""
+CELLS = 1 << 15
+"""Cells worked on at once, so that they stay near the processor."""
+
+
+@dataclass(frozen=True, repr=False)
+class Chance:
+    """The random numbers of one sweep: two vectors that choose a group's plane, and angles in turns.
+
+    normals: groups x 2 x size; without rows where the plane is the only one.
+    uniforms: groups x (TRIES + 1).
+    """
+
+    normals: Array
+    uniforms: Array
+
+    @classmethod
+    def drawn(cls, generator: np.random.Generator, ground: Ground, groups: Rows) -> Chance:
+        count, size = groups.shape
+        normals = 0 if only_plane(ground, size) else count
+        return cls(generator.standard_normal((normals, 2, size)), generator.random((count, TRIES + 1)))
+
+
+def only_plane(ground: Ground, size: int) -> bool:
+    """Three records and the intercept alone leave one plane."""
+    return ground.plain and size == 3
+
+
+def turn(Y: Array, ground: Ground, groups: Rows, chance: Chance) -> None:
+    """Turn every group in a plane of the complement of its given columns, in place.
+
+    y(t) = y + (cos t - 1) b + sin t d,   b = u u'y + v v'y,   d = v u'y - u v'y
+
+    with u, v orthonormal and orthogonal to the given columns of the group, all in sqrt(w)-scaled coordinates, and t
+    uniform on the angles at which every limit of the group holds.
+    """
+    step = max(1, CELLS // (groups.shape[1] * Y.shape[1]))
+    for first in range(0, len(groups), step):
+        part = slice(first, first + step)
+        _turn(Y, ground, groups[part], chance.normals[part], chance.uniforms[part])
+
+
+def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array) -> None:
+    y = Y[rows]
+    b, d = circle(y, ground, rows, normals)
+    if not ground.bounded:
+        Y[rows] = turned(y, b, d, TURN * uniforms[:, 0])
+        return
+    for attempt in range(TRIES):
+        new = turned(y, b, d, TURN * uniforms[:, attempt])
+        good = allowed(new, ground, rows)
+        Y[rows[good]] = new[good]
+        left = ~good
+        y, b, d, rows, uniforms = y[left], b[left], d[left], rows[left], uniforms[left]
+    new = turned(y, b, d, feasible_angle(y, b, d, ground, rows, uniforms[:, TRIES]))
+    onto_bounds(new, np.abs(y) + np.abs(b) + np.abs(d), ground)
+    good = allowed(new, ground, rows)
+    Y[rows[good]] = new[good]
+
+
+def turned(y: Array, b: Array, d: Array, angle: Array) -> Array:
+    """The cells after a turn: the change is added, so that no turn is no change."""
+    new = (np.cos(angle) - 1.0)[:, None, None] * b
+    new += np.sin(angle)[:, None, None] * d
+    new += y
+    return np.asarray(new)
+
+
+def circle(y: Array, ground: Ground, rows: Rows, normals: Array) -> tuple[Array, Array]:
+    """The radius vectors b and d of every cell (groups x records x columns)."""
+    if only_plane(ground, rows.shape[1]):
+        d = y[:, [2, 0, 1]] - y[:, [1, 2, 0]]
+        b = y - y[:, :1]
+        b -= b.mean(axis=1, keepdims=True)
+        d /= np.sqrt(3.0)
+        return b, d
+    root = ground.root[rows]
+    u, v = plane(ground.X[rows], normals)
+    scaled = root[:, :, None] * (y - ground.centre)
+    p, q = (u[:, None] @ scaled), (v[:, None] @ scaled)
+    u, v = (u / root)[:, :, None], (v / root)[:, :, None]
+    return u * p + v * q, v * p - u * q
+
+
+def plane(X: Array, normals: Array) -> tuple[Array, Array]:
+    """Two orthonormal vectors per group, orthogonal to its X (groups x records x given) and random otherwise.
+
+    Gram-Schmidt, twice; a group without two directions left gets zeros, and stays.
+    """
+    columns = np.ascontiguousarray(np.concatenate([X.transpose(2, 1, 0), normals.transpose(1, 2, 0)]))
+    basis: list[Array] = []
+    for column in columns:
+        basis.append(_new_direction(column, basis))
+    u, v = basis[-2:]
+    both = (u * u).sum(axis=0) * (v * v).sum(axis=0) > 0.5
+    return np.ascontiguousarray((u * both).T), np.ascontiguousarray((v * both).T)
+
+
+def _new_direction(column: Array, basis: list[Array]) -> Array:
+    """Per group (records x groups): the part of a column outside the basis, at length one, or zero."""
+    rest, size = column, np.sqrt((column * column).sum(axis=0))
+    for _ in range(2):
+        for q in basis:
+            rest = rest - (q * rest).sum(axis=0) * q
+    length = np.sqrt((rest * rest).sum(axis=0))
+    counts = length > VANISHED * size
+    return rest * np.divide(1.0, length, out=np.zeros_like(length), where=counts)
+
+
+def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
+    """Which groups keep every limit."""
+    flat = new.reshape(len(new), -1, new.shape[2])
+    good = np.ones(len(new), dtype=bool)
+    if np.isfinite(ground.low).any():
+        good &= (flat >= ground.low).all(axis=(1, 2))
+    if np.isfinite(ground.high).any():
+        good &= (flat <= ground.high).all(axis=(1, 2))
+    if len(ground.C):
+        good &= ground.edits_hold(new, ground.rhs[rows]).all(axis=1)
+    return good
+
+
+def feasible_angle(y: Array, b: Array, d: Array, ground: Ground, rows: Rows, uniform: Array) -> Array:
+    """An angle drawn uniformly from those that keep every limit of the group."""
+    high, low = np.isfinite(ground.high), np.isfinite(ground.low)
+    C = ground.C.T
+    a = y - b
+    B = _flat(b[..., high], -b[..., low], b @ C)
+    D = _flat(d[..., high], -d[..., low], d @ C)
+    H = _flat((ground.high - a)[..., high], (a - ground.low)[..., low], ground.rhs[rows] - a @ C)
+    noise = _flat(np.abs(y)[..., high], np.abs(y)[..., low], np.abs(y) @ np.abs(C)) * ROUNDING
+    H = np.where(np.hypot(B, D) <= noise, np.inf, H)  # what turns by rounding alone limits nothing
+    return draw(*forbidden(B, D, H), uniform)
+
+
+def _flat(*parts: Array) -> Array:
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def onto_bounds(new: Array, size: Array, ground: Ground) -> None:
+    """Put cells that rounding carried beyond a bound onto it, in place."""
+    inside = np.clip(new, ground.low, ground.high)
+    np.copyto(new, inside, where=np.abs(new - inside) <= ROUNDING * size)

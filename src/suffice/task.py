@@ -1,0 +1,44 @@
+"""What a method that needs all rows at once is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from suffice.limits import Limits
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False)
+class Task:
+    """The rows of one release, or of one super-block of it.
+
+    X: given columns, the intercept among them, independent and well scaled.
+    Y: confidential columns where the walk starts: the original, or another release of it.
+    original: confidential columns of the original.
+    w: weights with mean one; None if unweighted.
+    limits: bounds and edits; None if there are none.
+    cells: the cell of each record, where records of one cell share every factor; None without factors.
+    names: of the confidential columns.
+    """
+
+    X: Array
+    Y: Array
+    original: Array
+    w: Array | None = None
+    limits: Limits | None = None
+    cells: Whole | None = None
+    names: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        return len(self.Y)
+
+    def __repr__(self) -> str:
+        return f"Task({self.n} records, {self.X.shape[1]} given, {self.Y.shape[1]} confidential)"
