@@ -1,0 +1,188 @@
+"""Bounds and linear edits that hold in every record of the original, and must hold in every one released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import bounds as spans
+from suffice.algebra.moments import Spread
+from suffice.algebra.sightings import Sightings
+from suffice.coding import as_float
+from suffice.design import Design
+from suffice.edits import Edit
+from suffice.errors import InputError, UsageError
+from suffice.rows import Block, Kind, Rows
+from suffice.trouble import Troubles
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+CLOSE = 16 * float(np.finfo(np.float64).eps)
+"""An edit holds up to this share of the size of its terms: what adding them up may cost."""
+
+
+@dataclass(frozen=True, repr=False)
+class Limits:
+    """What no record may leave: low <= y_i <= high and C y_i <= rhs_i; and A y_i = b_i, which no rotation can leave.
+
+    **Promises** that bounds are judged without tolerance, edits up to the rounding of their terms.
+
+    low, high: of each confidential column, infinite where there is none
+    C: coefficients of the edits; those written >= are negated
+    rhs: a row for each record, since edits may name given columns; no rows until `beside` fills them
+    names: of the edits, then of the columns with bounds
+    edits: those of C, as they were written
+    equalities: edits with ==, verified and not constrained
+
+    >>> limits = Limits(np.array([0.0]), np.array([np.inf]), np.empty((0, 1)), np.empty((2, 0)), ("bounds of y",))
+    >>> limits.violations(np.array([[0.0], [-1e-18]]))
+    {'bounds of y': 1}
+    """
+
+    low: Array
+    high: Array
+    C: Array
+    rhs: Array
+    names: tuple[str, ...]
+    edits: tuple[Edit, ...] = ()
+    equalities: tuple[Edit, ...] = ()
+    confidential: tuple[str, ...] = ()
+
+    @classmethod
+    def learn(cls, rows: Rows, design: Design) -> Limits | None:
+        """The limits that the roles ask for, or None; refuses an original that leaves them, with counts."""
+        roles = design.roles
+        if not (roles.bounds or roles.edits or roles.integer):
+            return None
+        _check_equalities(design, rows.kinds)
+        limits = cls.of(design.confidential, *_ends(rows, design), roles.conditions)
+        whole = tuple(roles.integer)
+        found = rows.fold(lambda block: limits._look(block, whole), design.columns, "checking limits").seen
+        if found:
+            raise _left(found)
+        return limits if limits.names or limits.equalities else None
+
+    @classmethod
+    def of(cls, confidential: Sequence[str], low: Array, high: Array, conditions: Sequence[Edit]) -> Limits:
+        """Limits without their right-hand sides."""
+        edits = tuple(edit for edit in conditions if not edit.equality)
+        equalities = tuple(edit for edit in conditions if edit.equality)
+        C = np.array([edit.of(confidential) for edit in edits]).reshape(len(edits), len(confidential))
+        bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        names = (*(edit.name for edit in edits), *(f"bounds of {confidential[j]}" for j in bounded))
+        return cls(low, high, C, np.empty((0, len(edits))), names, edits, equalities, tuple(confidential))
+
+    @property
+    def A(self) -> Array:
+        """Coefficients of the equalities."""
+        found = [edit.of(self.confidential) for edit in self.equalities]
+        return np.array(found).reshape(len(found), len(self.low))
+
+    def beside(self, rows: Rows, design: Design) -> Limits:
+        """The same limits with the right-hand side of every record, for rows that fit in memory."""
+        runs = rows.map(lambda run: np.vstack([self.rhs_of(block) for block in run]), design.columns, "limits")
+        return replace(self, rhs=np.vstack(list(runs)))
+
+    def rhs_of(self, block: Block) -> Array:
+        """The right-hand side of the edits, a row for each record of a block."""
+        return self._right(self.edits, block)
+
+    def equal_to(self, block: Block) -> Array:
+        """The right-hand side b of the equalities, a row for each record of a block."""
+        return self._right(self.equalities, block)
+
+    def _right(self, edits: Sequence[Edit], block: Block) -> Array:
+        out = np.empty((len(block), len(edits)))
+        for column, edit in zip(out.T, edits, strict=True):
+            column[:] = float(edit.constant)
+            for name, c in edit.coefficients:
+                if name not in self.confidential:
+                    column -= float(c) * as_float(block.columns[name])
+        return out
+
+    def broken(self, Y: Array, rhs: Array | None = None) -> Flags:
+        """For each record and each of `names` whether it is left."""
+        rhs = self.rhs if rhs is None else rhs
+        over = Y @ self.C.T - rhs > CLOSE * (np.abs(Y) @ np.abs(self.C.T) + np.abs(rhs))
+        bounded = np.isfinite(self.low) | np.isfinite(self.high)
+        out = (Y < self.low) | (Y > self.high)
+        return np.hstack([over, out[:, bounded]])
+
+    def violations(self, Y: Array, rhs: Array | None = None) -> dict[str, int]:
+        """How many records leave each limit."""
+        return dict(zip(self.names, self.broken(Y, rhs).sum(axis=0).tolist(), strict=True))
+
+    def gaps(self, Y: Array, b: Array) -> Array:
+        """The largest |A y_i - b_i| of each equality, as a share of its largest terms among these records."""
+        A = self.A
+        size = (np.abs(Y) @ np.abs(A.T) + np.abs(b)).max(axis=0, initial=0.0)
+        return np.abs(Y @ A.T - b).max(axis=0, initial=0.0) / np.where(size > 0, size, 1.0)
+
+    def unequal(self, Y: Array, b: Array) -> Flags:
+        """For each record and each equality whether it fails by more than the rounding of its own terms."""
+        A = self.A
+        return np.abs(Y @ A.T - b) > CLOSE * (np.abs(Y) @ np.abs(A.T) + np.abs(b))
+
+    def _look(self, block: Block, whole: Sequence[str]) -> Troubles:
+        Y = _confidential(block, self.confidential)
+        broken = np.hstack([self.broken(Y, self.rhs_of(block)), self.unequal(Y, self.equal_to(block))])
+        names = (*self.names, *(edit.name for edit in self.equalities))
+        seen = {(name, "does not hold"): flags for name, flags in zip(names, broken.T, strict=True)}
+        for name in whole:
+            y = Y[:, self.confidential.index(name)]
+            seen[name, "is not a whole number"] = y != np.rint(y)
+        return Troubles({key: Sightings.of(flags, block.start) for key, flags in seen.items() if flags.any()})
+
+    def __repr__(self) -> str:
+        return f"Limits({', '.join([*self.names, *(edit.name for edit in self.equalities)])})"
+
+
+def _confidential(block: Block, names: Sequence[str]) -> Array:
+    return np.column_stack([as_float(block.columns[name]) for name in names])
+
+
+def _ends(rows: Rows, design: Design) -> tuple[Array, Array]:
+    """low and high of each column; whole numbers keep to the whole numbers between them."""
+    names, roles = design.confidential, design.roles
+    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    if roles.bounds == spans.OBSERVED:
+        spread = rows.fold(_spread_of(names), design.confidential, "looking at signs")
+        return np.where(spread.low >= 0, 0.0, -np.inf), high
+    for name, written in roles.bounds:
+        j = names.index(name)
+        span = spans.whole(written) if name in roles.integer else written
+        low[j] = -np.inf if span[0] is None else span[0]
+        high[j] = np.inf if span[1] is None else span[1]
+    return low, high
+
+
+def _spread_of(names: Sequence[str]) -> Callable[[Block], Spread]:
+    return lambda block: Spread.of(_confidential(block, names))
+
+
+def _check_equalities(design: Design, kinds: Mapping[str, Kind]) -> None:
+    """An equality is kept by every rotation where its right-hand side lies in the span of X, else by none."""
+    mistakes = [line for edit in design.roles.conditions if edit.equality for line in _outside(edit, design, kinds)]
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+
+
+def _outside(edit: Edit, design: Design, kinds: Mapping[str, Kind]) -> Iterator[str]:
+    terms = [term[0] for term in design.roles.terms.terms if len(term) == 1]
+    plain = {factor.column for factor in terms if factor.transform is None and kinds[factor.column] != "category"}
+    for name in edit.columns:
+        if name not in plain and name not in design.confidential:
+            yield f"Equality {edit.name!r} names {name!r}, which is no term of its own in `given`. Add it there."
+    if edit.constant and not design.intercept:
+        yield f"Equality {edit.name!r} has a constant and there is no intercept. Put the intercept back, or drop it."
+
+
+def _left(found: Mapping[tuple[str, str], Sightings]) -> InputError:
+    lines = [f"  {name} {what} in {sightings}." for (name, what), sightings in found.items()]
+    return InputError(
+        "\n".join(["The original leaves its own limits:", *lines, "Correct these records, or drop the limit."])
+    )
