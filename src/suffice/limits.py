@@ -72,8 +72,9 @@ class Limits:
         edits = tuple(edit for edit in conditions if not edit.equality)
         equalities = tuple(edit for edit in conditions if edit.equality)
         C = np.array([edit.of(confidential) for edit in edits]).reshape(len(edits), len(confidential))
-        bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-        names = (*(edit.name for edit in edits), *(f"bounds of {confidential[j]}" for j in bounded))
+        bounded = np.isfinite(low) | np.isfinite(high)
+        columns = [name for name, is_bounded in zip(confidential, bounded, strict=True) if is_bounded]
+        names = (*(edit.name for edit in edits), *(f"bounds of {name}" for name in columns))
         return cls(low, high, C, np.empty((0, len(edits))), names, edits, equalities, tuple(confidential))
 
     @property
@@ -109,7 +110,7 @@ class Limits:
         rhs = self.rhs if rhs is None else rhs
         over = Y @ self.C.T - rhs > CLOSE * (np.abs(Y) @ np.abs(self.C.T) + np.abs(rhs))
         bounded = np.isfinite(self.low) | np.isfinite(self.high)
-        out = (Y < self.low) | (Y > self.high)
+        out = np.less(Y, self.low) | np.greater(Y, self.high)
         return np.hstack([over, out[:, bounded]])
 
     def violations(self, Y: Array, rhs: Array | None = None) -> dict[str, int]:
@@ -119,8 +120,9 @@ class Limits:
     def gaps(self, Y: Array, b: Array) -> Array:
         """The largest |A y_i - b_i| of each equality, as a share of its largest terms among these records."""
         A = self.A
-        size = (np.abs(Y) @ np.abs(A.T) + np.abs(b)).max(axis=0, initial=0.0)
-        return np.abs(Y @ A.T - b).max(axis=0, initial=0.0) / np.where(size > 0, size, 1.0)
+        size: Array = (np.abs(Y) @ np.abs(A.T) + np.abs(b)).max(axis=0, initial=0.0)
+        gap: Array = np.abs(Y @ A.T - b).max(axis=0, initial=0.0)
+        return gap / np.where(size > 0, size, 1.0)
 
     def unequal(self, Y: Array, b: Array) -> Flags:
         """For each record and each equality whether it fails by more than the rounding of its own terms."""
