@@ -20,6 +20,8 @@ from suffice.source import open_rows
 from suffice.statistic import Pair
 
 ALL = ("mean", "covariance", "fit")
+OPAQUE = {"date", "other"}
+"""Kinds of columns that are released as they are and never looked into."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,11 @@ def verify(
         survey = Frame(design, False).survey(before)
         centre = centre_of(design, survey.spread)
         pair = Pair.of(stand(before, design, centre), stand(after, design, centre), survey.spread.size, design)
-        fixed = [name for name in (*roles.columns,) if name not in (*roles.confidential, *roles.identifiers)]
-        same, in_order = _compared(before, after, tuple(fixed))
+        fixed = [name for name in roles.columns if name not in (*roles.confidential, *roles.identifiers)]
+        opaque = [name for name in fixed if OPAQUE & {before.kinds[name], after.kinds[name]}]
+        same, in_order = _compared(before, after, tuple(name for name in fixed if name not in opaque))
         certificate = certify(pair, ALL, terms=design.terms, method="unknown", source="both files", notes=design.notes)
-    return Verification(certificate, _findings(after, roles, in_order), _unchecked(roles, fixed), same)
+    return Verification(certificate, _findings(after, roles, in_order), _unchecked(fixed, opaque), same)
 
 
 def _check_columns(rows: Rows, design: Design, roles: Roles) -> None:
@@ -104,12 +107,11 @@ def _compared(before: Rows, after: Rows, names: tuple[str, ...]) -> tuple[bool, 
     """Whether these columns are the same multiset of rows, and whether they stand in the same order."""
     if not names:
         return before.n == after.n, False
-    usable = tuple(name for name in names if before.kinds[name] not in ("date", "other"))
     one, two = (
-        rows.fold(lambda block: Both(Multiset.of(block, usable), Digest.of(block, usable)), usable, "comparing")
+        rows.fold(lambda block: Both(Multiset.of(block, names), Digest.of(block, names)), names, "comparing")
         for rows in (before, after)
     )
-    ordered = all(one.two.column(name) == two.two.column(name) for name in usable)
+    ordered = all(one.two.column(name) == two.two.column(name) for name in names)
     several = any(len(set(digests)) > 1 for digests in one.two.columns.values()) or before.n > 1
     return one.one == two.one, ordered and several
 
@@ -138,11 +140,13 @@ def _findings(after: Rows, roles: Roles, in_order: bool) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _unchecked(roles: Roles, fixed: list[str]) -> tuple[str, ...]:
+def _unchecked(fixed: list[str], opaque: list[str]) -> tuple[str, ...]:
     unchecked = [
         "which original record a released one came from: records given away, outliers, residual correlation",
         "the key, the method and earlier releases",
     ]
     if not fixed:
         unchecked.append("given columns: there are none")
+    if opaque:
+        unchecked.append(f"kept columns that are neither numbers nor categories: {', '.join(opaque)}")
     return tuple(unchecked)
