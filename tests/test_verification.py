@@ -1,0 +1,177 @@
+"""verify(): any pair of files, whoever made the second one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice import Ipso, Mixture, Restore, Roles, Seed, protect, verify
+from suffice.errors import InputError
+
+ROLES = Roles(confidential=["y", "z"], given="C(g) + x", weight="w", identifiers=["id"], keep=["when", "note"])
+
+
+def frame(n: int = 300, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "id": [f"unit {i}" for i in range(n)],
+            "g": rng.choice(["a", "b", "c"], n),
+            "x": rng.normal(size=n),
+            "w": rng.gamma(2.0, 1.0, n),
+            "y": rng.normal(size=n) + 100,
+            "z": rng.normal(size=n),
+            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 999, n), "D"),
+            "note": rng.integers(0, 5, n),
+        }
+    )
+
+
+def release(data: pd.DataFrame, roles: Roles = ROLES) -> pd.DataFrame:
+    released: pd.DataFrame = protect(data, roles, Ipso(), seed=Seed.for_tests(1)).frame
+    return released
+
+
+def swapped(released: pd.DataFrame) -> pd.DataFrame:
+    """Two records exchange a given value: every mean and variance of the given columns stays."""
+    off = released.copy()
+    other = int(np.flatnonzero(off["g"] != off.loc[0, "g"])[0])
+    off.loc[[0, other], "g"] = off.loc[[other, 0], "g"].to_numpy()
+    return off
+
+
+def changed(column: str, row: int, by: float) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def change(released: pd.DataFrame) -> pd.DataFrame:
+        off = released.copy()
+        off.loc[row, column] += by
+        return off
+
+    return change
+
+
+WRONG: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "a confidential cell": changed("y", 3, 1e-6),
+    "a given cell": changed("x", 3, 1e-9),
+    "a weight": changed("w", 3, 1e-9),
+    "a kept cell": changed("note", 3, 1),
+    "a category": swapped,
+    "a missing row": lambda released: released.drop(index=7),
+    "a row twice": lambda released: pd.concat([released, released.head(1)], ignore_index=True),
+    "rows of one column shifted": lambda released: released.assign(y=np.roll(released["y"], 1)),
+    "another unit of measure": lambda released: released.assign(y=released["y"] * 1.001),
+    "rounded": lambda released: released.round({"y": 3}),
+}
+
+
+def test_a_release_is_verified_whatever_its_order_or_kind(tmp_path: Path) -> None:
+    data, released = frame(), release(frame())
+    pq.write_table(pa.Table.from_pandas(data), tmp_path / "data.parquet", row_group_size=77)
+    pq.write_table(pa.Table.from_pandas(released), tmp_path / "released.parquet", row_group_size=31)
+    turned = released.sample(frac=1, random_state=1)[released.columns[::-1]]
+    pairs = [
+        (data, released),
+        (data, turned),
+        (pl.from_pandas(data), pa.Table.from_pandas(released)),
+        (tmp_path / "data.parquet", released),
+        (data, tmp_path / "released.parquet"),
+        (str(tmp_path / "data.parquet"), tmp_path / "released.parquet"),
+    ]
+    for original, other in pairs:
+        found = verify(original, other, ROLES)
+        assert found.holds, found.text()
+        assert found.findings == ()
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_seen(wrong: str, tmp_path: Path) -> None:
+    data = frame()
+    off = WRONG[wrong](release(data))
+    found = verify(data, off, ROLES)
+    assert not found.holds
+    assert "NOT" in found.text()
+    assert json.loads(found.to_json())["holds"] is False
+    pq.write_table(pa.Table.from_pandas(off), tmp_path / "off.parquet")
+    assert not verify(data, tmp_path / "off.parquet", ROLES).holds
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.integers(20, 60),
+    row=st.integers(0, 19),
+    column=st.sampled_from(["x", "w", "y", "z", "note"]),
+)
+def test_any_cell_of_any_file(seed: int, n: int, row: int, column: str) -> None:
+    data = frame(n, seed)
+    released = release(data)
+    assert verify(data, released, ROLES).holds
+    assert not verify(data, changed(column, row, 1e-5 if column != "note" else 1)(released), ROLES).holds
+
+
+def test_records_in_their_old_order_are_told() -> None:
+    data = frame()
+    aligned = protect(data, ROLES, Ipso(), seed=Seed.for_tests(1)).aligned()
+    found = verify(data, aligned, ROLES)
+    assert found.holds
+    assert [finding.rule for finding in found.findings] == ["row-order"]
+    nearly = aligned.iloc[[1, 0, *range(2, len(aligned))]]
+    assert verify(data, nearly, ROLES).holds
+
+
+def test_identifiers_and_unknown_columns_are_told() -> None:
+    data = frame()
+    found = verify(data, release(data).assign(id="unit 1", more=1.0), ROLES)
+    assert {finding.rule: finding.level for finding in found.findings} == {
+        "identifiers": "stop",
+        "unknown-columns": "warn",
+    }
+
+
+def test_what_cannot_be_checked_is_listed() -> None:
+    data = frame()
+    unchecked = " ".join(verify(data, release(data), ROLES).unchecked)
+    assert "when" in unchecked  # dates are kept as they are, and not compared
+    assert "key" in unchecked
+    plain = Roles(confidential=["y"])
+    assert any("there are none" in each for each in verify(data, release(data, plain), plain).unchecked)
+
+
+def test_an_approximate_release_is_not_verified_until_it_is_restored() -> None:
+    data = frame()
+    for method, holds in ((Mixture(0.5), False), (Mixture(0.5).then(Restore()), True)):
+        released = protect(data, ROLES, method, seed=Seed.for_tests(1)).frame
+        assert verify(data, released, ROLES).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "words"),
+    [
+        (lambda f: f.drop(columns="y"), "no column 'y'"),
+        (lambda f: f.drop(columns="note"), "no column 'note'"),
+        (lambda f: f.assign(y="text"), "'y' is not numeric"),
+        (lambda f: f.assign(y=np.nan), "missing"),
+    ],
+)
+def test_a_released_file_that_cannot_be_read_as_one(spoilt: Callable[[pd.DataFrame], pd.DataFrame], words: str) -> None:
+    data = frame()
+    with pytest.raises(InputError, match=words):
+        verify(data, spoilt(release(data)), ROLES)
+
+
+def test_an_unknown_level_in_the_released_file_is_not_named() -> None:
+    data = frame()
+    off = release(data)
+    off.loc[4, "g"] = "somewhere secret"
+    with pytest.raises(InputError) as told:
+        verify(data, off, ROLES)
+    assert "somewhere" not in str(told.value)
