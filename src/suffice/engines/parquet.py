@@ -22,7 +22,7 @@ class ParquetRows(Rows):
     def __init__(self, path: str | os.PathLike[str], threads: int = 1, progress: Progress | None = None) -> None:
         self.threads, self.progress = threads, progress
         where = Path(path)
-        self.paths = sorted(where.rglob("*.parquet")) if where.is_dir() else [where]
+        self.paths = _inside(where) if where.is_dir() else [where]
         if not self.paths:
             raise InputError("The folder holds no .parquet files.")
         files = [_opened(path) for path in self.paths]
@@ -77,6 +77,12 @@ def blocks(batch: Any, columns: Sequence[str], start: int) -> list[Block]:
         Block(start + first, {name: column[first:last] for name, column in values.items()})
         for first, last in spans(0, len(batch))
     ]
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The folder's Parquet files; names that begin with a dot or an underscore are other programmes' notes."""
+    found = sorted(folder.rglob("*.parquet"))
+    return [path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts)]
 
 
 def _opened(path: Path) -> Any:
