@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ class Limits:
     names: of the edits, then of the columns with bounds
     edits: those of C, as they were written
     equalities: edits with ==, verified and not constrained
+    b: their right-hand side, as rhs
 
     >>> limits = Limits(np.array([0.0]), np.array([np.inf]), np.empty((0, 1)), np.empty((2, 0)), ("bounds of y",))
     >>> limits.violations(np.array([[0.0], [-1e-18]]))
@@ -51,6 +52,7 @@ class Limits:
     edits: tuple[Edit, ...] = ()
     equalities: tuple[Edit, ...] = ()
     confidential: tuple[str, ...] = ()
+    b: Array = field(default_factory=lambda: np.empty((0, 0)))
 
     @classmethod
     def learn(cls, rows: Rows, design: Design) -> Limits | None:
@@ -85,8 +87,12 @@ class Limits:
 
     def beside(self, rows: Rows, design: Design) -> Limits:
         """The same limits with the right-hand side of every record, for rows that fit in memory."""
-        runs = rows.map(lambda run: np.vstack([self.rhs_of(block) for block in run]), design.columns, "limits")
-        return replace(self, rhs=np.vstack(list(runs)))
+
+        def of(run: Sequence[Block]) -> Array:
+            return np.vstack([np.hstack([self.rhs_of(block), self.equal_to(block)]) for block in run])
+
+        both = np.vstack(list(rows.map(of, design.columns, "limits")))
+        return replace(self, rhs=both[:, : len(self.edits)], b=both[:, len(self.edits) :])
 
     def rhs_of(self, block: Block) -> Array:
         """The right-hand side of the edits, a row for each record of a block."""

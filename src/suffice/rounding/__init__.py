@@ -1,0 +1,3 @@
+"""Controlled rounding: whole numbers with the same totals."""
+
+from suffice.rounding.rounding import rounded as rounded

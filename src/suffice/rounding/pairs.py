@@ -1,0 +1,73 @@
+"""Most fractions are rounded two records at a time, all pairs at once: what one record gains, the other loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.rounding.circulation import NEAR
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+def pair_off(
+    part: Array, leaf: Labels, sign: Sequence[int], equation: Sequence[int], generator: np.random.Generator
+) -> None:
+    """Moves fractions until no two records of one group can be moved against each other; totals stay.
+
+    Two records of a group exchange d in a column of no equation, or in two columns of one equation, up or down by
+    chance in proportion: each time at least one cell becomes whole, and the expectation of every cell stays.
+
+    part: fractions of n records x q columns, changed in place
+    leaf: the finest group of each record
+    sign: +1 or -1 for each column, its coefficient in its equation
+    equation: the equation of each column, -1 if it is in none
+    """
+    for columns, steps in _circuits(sign, equation):
+        while True:
+            first, second = _couples(_live(part, columns), leaf, generator)
+            if not len(first):
+                break
+            _exchange(part, columns, steps, first, second, generator)
+
+
+def _circuits(sign: Sequence[int], equation: Sequence[int]) -> Iterator[tuple[list[int], Array]]:
+    yield from (([j], np.array([1.0])) for j, e in enumerate(equation) if e < 0)
+    for i, j in combinations(range(len(equation)), 2):
+        if equation[i] == equation[j] >= 0:
+            yield [i, j], np.array([float(sign[i]), -float(sign[j])])
+
+
+def _live(part: Array, columns: list[int]) -> Labels:
+    """Records whose cells in these columns are all fractions."""
+    cells = part[:, columns]
+    return np.flatnonzero(((cells > 0) & (cells < 1)).all(axis=1))
+
+
+def _couples(rows: Labels, leaf: Labels, generator: np.random.Generator) -> tuple[Labels, Labels]:
+    """Pairs of records of the same group, by chance."""
+    rows = generator.permutation(rows)
+    rows = rows[np.argsort(leaf[rows], kind="stable")]
+    group = leaf[rows]
+    begins = np.flatnonzero(np.r_[True, group[1:] != group[:-1]]) if len(group) else np.empty(0, np.int64)
+    within = np.arange(len(rows)) - np.repeat(begins, np.diff(np.r_[begins, len(rows)]))
+    ahead = np.flatnonzero((within[:-1] % 2 == 0) & (group[1:] == group[:-1]))
+    return rows[ahead], rows[ahead + 1]
+
+
+def _exchange(
+    part: Array, columns: list[int], steps: Array, first: Labels, second: Labels, generator: np.random.Generator
+) -> None:
+    values = np.hstack([part[np.ix_(first, columns)], part[np.ix_(second, columns)]])
+    towards = np.concatenate([steps, -steps])
+    above, below = 1 - values, values
+    up = np.where(towards > 0, above, below).min(axis=1)
+    down = np.where(towards > 0, below, above).min(axis=1)
+    by = np.where(generator.random(len(up)) * (up + down) < down, up, -down)
+    values = values + by[:, None] * towards
+    values = np.where((values > NEAR) & (values < 1 - NEAR), values, np.rint(values))
+    part[np.ix_(first, columns)], part[np.ix_(second, columns)] = np.hsplit(values, 2)
