@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from suffice import Ipso, Restore, Roles, Seed, protect
 from suffice.method import Isometric
-from suffice.order import bucket_count, dealt, shuffled
+from suffice.order import BUCKET, bucket_count, dealt, shuffled
 from suffice.rows import BLOCK
 from suffice.seed import Stream
 from tests.tolerances import CHANCE, ENGINE
@@ -75,7 +75,7 @@ def test_dealing_does_not_depend_on_where_a_run_ends() -> None:
 
 
 def test_the_number_of_buckets_depends_on_the_rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [bucket_count(n) for n in (1, 2**19, 2**19 + 1, 10**12)] == [1, 1, 2, 2**16 - 1]
+    assert [bucket_count(n) for n in (1, BUCKET, BUCKET + 1, 10**12)] == [1, 1, 2, 2**16 - 1]
 
 
 @pytest.mark.parametrize("method", [Ipso(), None], ids=["alone", "with a companion"])

@@ -16,6 +16,7 @@ from suffice.facts import Facts
 from suffice.formula import parse
 from suffice.ledger import Ledger
 from suffice.method import Isometric
+from suffice.order import BUCKET
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
 from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
@@ -204,7 +205,8 @@ def _dependent(E: Array, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 def _order(stream: Stream, order: NDArray[np.int64] | None, n: int) -> float:
     """Correlation of released and original places, of all rows or of the first bucket."""
-    places = stream.permutation(0, min(n, 2**19)) if order is None else order
+    places = stream.permutation(0, min(n, BUCKET)) if order is None else order
+    places = places[:100_000]  # enough to see any order
     if len(places) < 3:
         return 0.0
     return float(np.corrcoef(places, np.arange(len(places)))[0, 1])

@@ -83,7 +83,9 @@ class Leverage:
 
     def __call__(self, U: Array, w: Array | None, start: int) -> tuple[NDArray[np.int64], Peak]:
         """Counts and the highest; exact for every row that may matter, and for the one that may be highest."""
-        size = np.einsum("ij,ij->i", U, U)
+        size = np.zeros(len(U))
+        for u in U.T:  # column by column, as they lie in memory
+            size += u * u
         if w is not None:
             size = size * w
         rows = np.flatnonzero(size > 0.2 * self.least)
@@ -112,10 +114,10 @@ def outliers(spread: Spread, constant: Flags, Y: Array, change: Array) -> tuple[
     far = near = 0
     reach = np.maximum(spread.high - spread.mean, spread.mean - spread.low)
     for j in np.flatnonzero(~constant & (reach > FAR * spread.sd)):
-        out = np.abs(Y[:, j] - spread.mean[j])
-        rows = np.flatnonzero(out > FAR * spread.sd[j])
+        middle, bar = spread.mean[j], FAR * spread.sd[j]
+        rows = np.flatnonzero((Y[:, j] > middle + bar) | (Y[:, j] < middle - bar))
         far += len(rows)
-        near += int((np.abs(change[rows, j]) <= NEAR * out[rows]).sum())
+        near += int((np.abs(change[rows, j]) <= NEAR * np.abs(Y[rows, j] - middle)).sum())
     return far, near
 
 

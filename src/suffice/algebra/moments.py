@@ -24,11 +24,13 @@ class Spread:
 
     @classmethod
     def of(cls, A: Array, w: Array | None = None) -> Spread:
+        low, high = A.min(axis=0), A.max(axis=0)
         total = float(len(A)) if w is None else float(w.sum())
-        rows = len(A) if w is None else int((w > 0).sum())
-        columns = [_spread(column, w, total) for column in A.T]  # column by column: each stays in the cache
-        mean, squares, low, high = np.array(columns).reshape(-1, 4).T
-        return cls(rows, total, mean, squares, low, high)
+        sums = A.sum(axis=0) if w is None else w @ A
+        mean = np.clip(sums / (total or 1.0), low, high)  # the mean of a constant is that constant
+        apart = A - mean
+        squares = np.array([a @ a if w is None else w @ (a * a) for a in apart.T])
+        return cls(len(A) if w is None else int((w > 0).sum()), total, mean, squares, low, high)
 
     def __add__(self, other: Self) -> Spread:
         weight = self.weight + other.weight
@@ -54,15 +56,6 @@ class Spread:
     def size(self) -> Array:
         """The largest absolute value."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
-
-
-def _spread(a: Array, w: Array | None, total: float) -> tuple[float, float, float, float]:
-    """Mean, centred sum of squares, smallest and largest value."""
-    low, high = float(a.min()), float(a.max())
-    mean = float(a.sum() if w is None else w @ a) / total if total > 0 else 0.0
-    mean = float(np.clip(mean, low, high)) if low < high else low  # the mean of a constant is that constant
-    apart = a - mean
-    return mean, float(apart @ apart if w is None else w @ (apart * apart)), low, high
 
 
 @dataclass(frozen=True, repr=False)

@@ -37,10 +37,14 @@ class Multiset:
     @classmethod
     def of(cls, block: Block, names: Iterable[str]) -> Multiset:
         state = np.zeros(len(block), dtype=np.uint64)
+        folded, shifted = np.empty_like(state), np.empty_like(state)
         for place, name in enumerate(names):
             words = _words(block.columns[name])
-            words = words ^ (words >> HALF) ^ (words >> QUARTER)  # small whole numbers differ in their first bits alone
-            state += words * ODD[place % len(ODD)]
+            np.right_shift(words, HALF, out=folded)  # small whole numbers differ in their first bits alone
+            np.right_shift(words, QUARTER, out=shifted)
+            np.bitwise_xor(folded, shifted, out=folded)
+            np.bitwise_xor(folded, words, out=folded)
+            state += np.multiply(folded, ODD[place % len(ODD)], out=folded)
         one = _mixed(state)
         two = _mixed(one ^ ODD[0])
         return cls(len(block), int(one.sum(dtype=np.uint64)), int(two.sum(dtype=np.uint64)))
@@ -51,7 +55,7 @@ class Multiset:
 
 def _words(values: Any) -> Words:
     if isinstance(values, np.ndarray):
-        return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # + 0.0 makes -0.0 and 0.0 the same
+        return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
     coded = values.dictionary_encode()
     levels = [hashlib.sha256(str(level).encode()).digest()[:8] for level in coded.dictionary.to_pylist()]
     table = np.frombuffer(b"".join([*levels, bytes(8)]), dtype=np.uint64)

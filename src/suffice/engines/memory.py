@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.errors import InputError
-from suffice.rows import BLOCK, RUN, Block, Kind, Progress, Rows, spans
+from suffice.rows import BLOCK, RUN, Block, Kind, Progress, Rows, ahead, spans
 
 
 class MemoryRows(Rows):
@@ -42,8 +42,12 @@ class MemoryRows(Rows):
         kept = [name for name in names if name not in changed]
         frame = self.frame.select(kept)[order, :] if kept else self.frame.select([])
         moved = np.empty((len(order), len(changed)), order="F")
-        for j, values in enumerate(changed.values()):
-            np.take(values, order, out=moved[:, j], mode="clip")  # "raise" would be buffered
+
+        def move(item: tuple[int, NDArray[np.float64]]) -> None:
+            np.take(item[1], order, out=moved[:, item[0]], mode="clip")  # "raise" would be buffered
+
+        for _ in ahead(move, enumerate(changed.values()), self.threads):
+            pass
         fresh = dict(zip(changed, moved.T, strict=True))
         if not kept:
             frame = nw.from_dict(fresh, backend=self.frame.implementation)
