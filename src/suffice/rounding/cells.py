@@ -31,8 +31,8 @@ class Rule:
     """What the rounding of the terms may cost, for each record and condition."""
 
     def broken(self, Z: Array) -> Flags:
-        over = Z @ self.C.T - self.h
-        return (np.abs(over) if self.equality else over) > self.allowance
+        over: Array = Z @ self.C.T - self.h
+        return np.greater(np.abs(over) if self.equality else over, self.allowance)
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,7 +65,7 @@ class Cells:
     @cached_property
     def live(self) -> Flags:
         """Cells that have two whole numbers to choose from."""
-        return self.part > 0
+        return np.greater(self.part, 0)
 
     @property
     def leaf(self) -> Labels:
@@ -83,7 +83,10 @@ class Cells:
 
     def broken(self, Z: Array) -> Flags:
         """Records that break a rule."""
-        return np.logical_or.reduce([np.zeros(len(Z), bool), *(rule.broken(Z).any(axis=1) for rule in self.rules)])
+        broken: Flags = np.zeros(len(Z), dtype=np.bool_)
+        for rule in self.rules:
+            broken |= rule.broken(Z).any(axis=1)
+        return broken
 
     def unkept(self, Z: Array) -> dict[str, int]:
         """Totals that a rounding does not keep: column -> number of groups."""

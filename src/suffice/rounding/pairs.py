@@ -35,14 +35,15 @@ def pair_off(
             _exchange(part, columns, steps, first, second, generator)
 
 
-def _circuits(sign: Sequence[int], equation: Sequence[int]) -> Iterator[tuple[list[int], Array]]:
-    yield from (([j], np.array([1.0])) for j, e in enumerate(equation) if e < 0)
+def _circuits(sign: Sequence[int], equation: Sequence[int]) -> Iterator[tuple[Labels, Array]]:
+    """The columns that two records exchange in, and the steps of the first record."""
+    yield from ((np.array([j]), np.array([1.0])) for j, e in enumerate(equation) if e < 0)
     for i, j in combinations(range(len(equation)), 2):
         if equation[i] == equation[j] >= 0:
-            yield [i, j], np.array([float(sign[i]), -float(sign[j])])
+            yield np.array([i, j]), np.array([float(sign[i]), -float(sign[j])])
 
 
-def _live(part: Array, columns: list[int]) -> Labels:
+def _live(part: Array, columns: Labels) -> Labels:
     """Records whose cells in these columns are all fractions."""
     cells = part[:, columns]
     return np.flatnonzero(((cells > 0) & (cells < 1)).all(axis=1))
@@ -60,7 +61,7 @@ def _couples(rows: Labels, leaf: Labels, generator: np.random.Generator) -> tupl
 
 
 def _exchange(
-    part: Array, columns: list[int], steps: Array, first: Labels, second: Labels, generator: np.random.Generator
+    part: Array, columns: Labels, steps: Array, first: Labels, second: Labels, generator: np.random.Generator
 ) -> None:
     values = np.hstack([part[np.ix_(first, columns)], part[np.ix_(second, columns)]])
     towards = np.concatenate([steps, -steps])

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
 
@@ -40,7 +39,7 @@ def mend(cells: Cells, Z: Array, generator: np.random.Generator, until: float) -
 def _neighbourhoods(cells: Cells, Z: Array, helpers: int, generator: np.random.Generator) -> Iterator[Labels]:
     """Records that break a rule, a few of one group at a time, with others of that group."""
     broken = cells.broken(Z)
-    free = cells.live.any(axis=1)
+    free: Flags = np.asarray(cells.live.any(axis=1))
     order = np.argsort(cells.leaf, kind="stable")
     ends = np.flatnonzero(np.diff(cells.leaf[order])) + 1
     for members in np.split(order, ends):
@@ -65,9 +64,9 @@ class Program:
     @classmethod
     def around(cls, cells: Cells, Z: Array, rows: Labels) -> Program:
         """Some records; every column's total over those of one group is as in Z."""
-        labels = np.unique(cells.leaf[rows], return_inverse=True)[1]
+        labels: Labels = np.unique(cells.leaf[rows], return_inverse=True)[1]
         x = Z[rows] - cells.base[rows]
-        sums = np.column_stack([np.bincount(labels, column) for column in x.T])
+        sums: Array = np.column_stack([np.bincount(labels, column) for column in x.T])
         return cls._of(cells, rows, [(labels, sums, sums)])
 
     @classmethod
@@ -102,7 +101,7 @@ class Program:
     def solve(self, generator: np.random.Generator, until: float) -> Array | None:
         """The records in whole numbers, or None."""
         cost = generator.standard_normal(self.M.shape[1])
-        x = _solved(cost, np.ones(len(cost)), np.ones(len(cost)), self.M, self.low, self.high, until)
+        x = self._solved(self.M, cost, len(cost), until, gap=1e9)  # any will do: the costs leave it to chance
         return None if x is None else self._filled(np.rint(x))
 
     def gave_way(self, until: float) -> dict[str, int]:
@@ -112,8 +111,7 @@ class Program:
         M = csr_array(hstack([self.M, slack, -slack]))
         totals = np.array([owner.startswith("total of ") for owner in self.owners])
         cost = np.concatenate([np.zeros(p), *[np.where(totals, 1.0, 10.0)] * 2])
-        most = np.concatenate([np.ones(p), np.full(2 * rows, np.inf)])
-        x = _solved(cost, np.r_[np.ones(p), np.zeros(2 * rows)], most, M, self.low, self.high, until, gap=0.0)
+        x = self._solved(M, cost, p, until, gap=0.0)
         if x is None:
             return {}
         left = np.flatnonzero(x[p : p + rows] + x[p + rows :] > 1e-5)
@@ -125,28 +123,19 @@ class Program:
         Z[self.live] += x
         return Z
 
-
-def _solved(
-    cost: Array,
-    integrality: NDArray[np.float64],
-    most: Array,
-    M: csr_array,
-    low: Array,
-    high: Array,
-    until: float,
-    gap: float = 1e9,
-) -> Array | None:
-    """Any solution is good enough unless `gap` is 0: the costs are there to leave the choice to chance."""
-    seconds = until - time.monotonic()
-    if seconds <= 0:
-        return None
-    if not len(cost):
-        return np.empty(0) if ((low <= 0) & (high >= 0)).all() else None
-    answer = milp(
-        cost,
-        integrality=integrality,
-        bounds=Bounds(np.zeros(len(cost)), most),
-        constraints=LinearConstraint(M, low, high),
-        options={"time_limit": seconds, "mip_rel_gap": gap},
-    )
-    return answer.x
+    def _solved(self, M: csr_array, cost: Array, binary: int, until: float, gap: float) -> Array | None:
+        """low <= M x <= high: the first entries of x are 0 or 1, the others 0 or more."""
+        seconds = until - time.monotonic()
+        if not len(cost):
+            return np.empty(0) if ((self.low <= 0) & (self.high >= 0)).all() else None
+        if seconds <= 0:
+            return None
+        first = np.arange(len(cost)) < binary
+        answer = milp(
+            cost,
+            integrality=first.astype(np.int64),
+            bounds=Bounds(np.zeros(len(cost)), np.where(first, 1.0, np.inf)),
+            constraints=LinearConstraint(M, self.low, self.high),
+            options={"time_limit": seconds, "mip_rel_gap": gap},
+        )
+        return None if answer.x is None else np.asarray(answer.x, dtype=np.float64)

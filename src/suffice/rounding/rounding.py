@@ -73,22 +73,22 @@ def _of_all(cells: Cells, generator: np.random.Generator, until: float, seconds:
 
 
 def _rules(Y: Array, columns: list[int], limits: Limits) -> tuple[Rule, ...]:
-    """Edits and equalities that name one of the columns, with what the other columns take already."""
+    """Edits and equalities that name one of the columns."""
+    names = tuple(edit.name for edit in limits.equalities)
+    edits = (limits.names[: len(limits.C)], limits.C, limits.rhs, False)
+    equalities = (names, limits.A, limits.b, True)
+    return tuple(_rule(Y, columns, *kind) for kind in (edits, equalities) if kind[1][:, columns].any())
+
+
+def _rule(Y: Array, columns: list[int], names: Sequence[str], C: Array, right: Array, equality: bool) -> Rule:
+    """C z <= h: what the other columns take already is taken off the right-hand side."""
+    rows = [c for c, row in enumerate(C[:, columns]) if row.any()]
     others = [j for j in range(Y.shape[1]) if j not in columns]
-    found = []
-    kinds = (
-        (tuple(edit.name for edit in limits.edits) or limits.names, limits.C, limits.rhs, False),
-        (tuple(edit.name for edit in limits.equalities), limits.A, limits.b, True),
-    )
-    for names, C, right, equality in kinds:
-        touched = np.flatnonzero(C[:, columns].any(axis=1))
-        if not len(touched):
-            continue
-        h = right[:, touched] - Y[:, others] @ C[np.ix_(touched, others)].T
-        size = np.abs(Y) @ np.abs(C[touched]).T + np.abs(right[:, touched])
-        allowance = CLOSE * size + (1e-9 if equality else 0.0)
-        found.append(Rule(tuple(names[c] for c in touched), C[np.ix_(touched, columns)], h, equality, allowance))
-    return tuple(found)
+    C, right = C[rows], right[:, rows]
+    taken: Array = Y[:, others] @ C[:, others].T
+    size: Array = np.abs(Y) @ np.abs(C).T + np.abs(right)
+    allowance = CLOSE * size + (1e-9 if equality else 0.0)
+    return Rule(tuple(names[c] for c in rows), C[:, columns], right - taken, equality, allowance)
 
 
 def _infeasible(gave_way: dict[str, int], seconds: float | None) -> InfeasibleError:
