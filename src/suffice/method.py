@@ -6,13 +6,18 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, fields, replace
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
 from suffice.algebra.decomposition import Array, gqr, split
 from suffice.errors import InfeasibleError, UsageError
 from suffice.parameter import Data, Rule
+
+if TYPE_CHECKING:
+    from suffice.rows import Progress
+    from suffice.seed import Stream
+    from suffice.task import Task
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,15 @@ class Isometric(Method):
             f"  rows {n} . independent columns of X {rank}{dropped}{kept}\n"
             "Use fewer given terms, merge small groups, or mask fewer variables together."
         )
+
+
+@dataclass(frozen=True)
+class Whole(Method):
+    """A method that needs all rows at once."""
+
+    @abstractmethod
+    def mask(self, task: Task, stream: Stream, progress: Progress | None = None) -> Array:
+        """Y*, the released values of the confidential columns."""
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,28 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Count:
+    """A whole number from 0; None too where `none` says what that means."""
+
+    none: str = ""
+
+    @property
+    def allowed(self) -> str:
+        return f"a whole number, or none ({self.none})" if self.none else "a whole number"
+
+    def read(self, value: object) -> int | None:
+        if value is None and self.none:
+            return None
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+            raise ValueError
+        return int(value)
+
+    def parse(self, text: str) -> int | None:
+        text = text.strip().lower()
+        return self.read(None if text == "none" else int(text) if text.isdecimal() else text)
+
+
+@dataclass(frozen=True)
 class Each:
     """One number for all columns, or a sequence with one for each."""
 

@@ -24,7 +24,7 @@ class Ground:
 
     X: sqrt(w) times the given columns: what a turn of scaled records must be orthogonal to.
     root: sqrt(w), with 1 for records of weight 0 (they turn among themselves).
-    centre: per confidential column, a value near its cells; a turn does not change constants where 1 is given.
+    centred: 1 is in the span of the given columns, so that a turn does not change what a group has in common.
     low, high: bounds per confidential column.
     C, rhs: edits C y_i <= rhs_i.
     plain: the given columns are the intercept alone, and there are no weights.
@@ -32,7 +32,7 @@ class Ground:
 
     X: Array
     root: Array
-    centre: Array
+    centred: bool
     low: Array
     high: Array
     C: Array
@@ -50,7 +50,7 @@ class Ground:
         return cls(
             np.ascontiguousarray(root[:, None] * task.X),
             root,
-            task.Y.mean(axis=0) if centred else np.zeros(k),
+            centred,
             np.ascontiguousarray(low, dtype=np.float64),
             np.ascontiguousarray(high, dtype=np.float64),
             np.ascontiguousarray(C, dtype=np.float64),
@@ -70,11 +70,11 @@ class Ground:
         terms = np.abs(Y) @ np.abs(self.C).T + np.abs(rhs)
         return np.asarray((Y @ self.C.T <= rhs + SLACK * terms).all(axis=-1))
 
-    def feasible(self, Y: Array) -> NDArray[np.bool_]:
-        """For every record: whether all its limits hold."""
-        return ((Y >= self.low) & (Y <= self.high)).all(axis=1) & self.edits_hold(Y, self.rhs)
+    def feasible(self, Y: Array, which: NDArray[np.bool_] | slice = slice(None)) -> NDArray[np.bool_]:
+        """For every record (of the chosen ones): whether all its limits hold."""
+        return ((Y >= self.low) & (Y <= self.high)).all(axis=1) & self.edits_hold(Y, self.rhs[which])
 
-    def violation(self, Y: Array) -> NDArray[np.int64]:
+    def violations(self, Y: Array) -> NDArray[np.int64]:
         """Cells beyond a bound, and edits that do not hold, per record."""
         cells = ((Y < self.low) | (Y > self.high)).sum(axis=1)
         if not len(self.C):

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.algebra.decomposition import gqr
+from suffice.errors import InfeasibleError
+from suffice.task import Task
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+MANY_ZEROS = 0.05
+"""A column with this share of exact zeros is semicontinuous."""
+SMALL = 1e-2
+"""Below this share of a column's mean size, logarithms no longer tell values apart."""
+WITHIN = 1e-12
+"""A given column that varies by less inside its cells, as a share of the largest value, is constant there."""
 
 
 def deal(order: Rows, size: int, strata: Rows | None = None) -> Rows:
@@ -51,3 +64,80 @@ def logs(Y: Array, scale: Array) -> Array:
     """sign(y) log(1 + |y| / scale), at unit spread."""
     L = np.sign(Y) * np.log1p(np.abs(Y) / scale)
     return np.asarray(L / np.maximum(L.std(axis=0), np.finfo(float).tiny))
+
+
+@dataclass(frozen=True, repr=False)
+class Pool:
+    """Records that may meet: groups of `size`, each inside one stratum."""
+
+    size: int
+    strata: Rows | None
+
+
+@dataclass(frozen=True, repr=False)
+class Dealer:
+    """Who meets whom in each sweep.
+
+    kind: "random"; "near": alike along a random direction of log y; "far": apart along it.
+    pools: taken in turn; with factors, groups inside one cell alternate with mixed ones.
+    scale: per column, what counts as small.
+    """
+
+    kind: str
+    pools: tuple[Pool, ...]
+    scale: Array
+
+    @classmethod
+    def of(cls, task: Task, kind: str, zeros: str) -> Dealer:
+        apart = _numbered(*_kept_apart(task, zeros))
+        pools = [Pool(task.X.shape[1] + 2, apart)]
+        if task.cells is not None:
+            inside = _numbered(task.cells, *(() if apart is None else (apart,)))
+            pools.append(Pool(_rank_inside(task.X, task.cells) + 2, inside))
+        smallest = min(pool.size for pool in pools)
+        if smallest > task.n:
+            raise InfeasibleError(
+                f"Rotate turns groups of {smallest} records and the file has {task.n}.\n"
+                f"  rows {task.n} . independent columns of X {task.X.shape[1]}\n"
+                "Use fewer given terms, or merge small groups."
+            )
+        size = np.abs(task.Y).mean(axis=0)
+        return cls(kind, tuple(pools), SMALL * np.where(size > 0, size, 1.0))
+
+    def groups(self, Y: Array, sweep: int, generator: np.random.Generator) -> Rows:
+        """The groups of one sweep (counted from 1)."""
+        pool = self.pools[sweep % len(self.pools)]
+        if self.kind == "random":
+            order = random_order(len(Y), generator)
+        elif self.kind == "near":
+            order = near_order(Y, self.scale, generator)
+        else:
+            order = far_order(Y, self.scale, pool.size, generator)
+        return deal(order, pool.size, pool.strata)
+
+
+def _kept_apart(task: Task, zeros: str) -> tuple[Rows, ...]:
+    """Per reason to keep records apart, a number per record: weight 0, and which cells are exactly zero."""
+    reasons = []
+    if task.w is not None and (task.w == 0).any():
+        reasons.append((task.w == 0).astype(np.int64))
+    zero = task.Y == 0
+    share = zero.mean(axis=0)
+    many = (share >= MANY_ZEROS) & (share < 1)
+    if zeros == "kept" and many.any():
+        reasons.append(np.unique(zero[:, many], axis=0, return_inverse=True)[1].ravel())
+    return tuple(reasons)
+
+
+def _numbered(*reasons: Rows) -> Rows | None:
+    """One number for each combination that occurs."""
+    if not reasons:
+        return None
+    return np.unique(np.column_stack(reasons), axis=0, return_inverse=True)[1].ravel()
+
+
+def _rank_inside(X: Array, cells: Rows) -> int:
+    """The largest rank that X can have inside one cell: what is constant there counts once."""
+    _, cell, count = np.unique(cells, return_inverse=True, return_counts=True)
+    means = np.stack([np.bincount(cell, x) / count for x in X.T], axis=1)
+    return 1 + gqr(np.where(np.abs(inside := X - means[cell]) > WITHIN * np.abs(X).max(), inside, 0.0)).rank

@@ -13,7 +13,7 @@ from suffice.rotation.ground import EPS, ROUNDING, Ground
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-TRIES = 4
+TRIES = 6
 """Uniform angles tried before the arcs are worked out; the distribution is the same."""
 VANISHED = 256 * EPS
 """A column whose part outside the columns before it is at most this share of it adds no direction in a group."""
@@ -94,7 +94,7 @@ def circle(y: Array, ground: Ground, rows: Rows, normals: Array) -> tuple[Array,
         return b, d
     root = ground.root[rows]
     u, v = plane(ground.X[rows], normals)
-    scaled = root[:, :, None] * (y - ground.centre)
+    scaled = root[:, :, None] * (y - y[:, :1] if ground.centred else y)  # equal cells turn by nothing at all
     p, q = (u[:, None] @ scaled), (v[:, None] @ scaled)
     u, v = (u / root)[:, :, None], (v / root)[:, :, None]
     return u * p + v * q, v * p - u * q
@@ -147,8 +147,10 @@ def feasible_angle(y: Array, b: Array, d: Array, ground: Ground, rows: Rows, uni
     D = _flat(d[..., high], -d[..., low], d @ C)
     H = _flat((ground.high - a)[..., high], (a - ground.low)[..., low], ground.rhs[rows] - a @ C)
     noise = _flat(np.abs(y)[..., high], np.abs(y)[..., low], np.abs(y) @ np.abs(C)) * ROUNDING
-    H = np.where(np.hypot(B, D) <= noise, np.inf, H)  # what turns by rounding alone limits nothing
-    return draw(*forbidden(B, D, H), uniform)
+    squared = B * B + D * D
+    limiting = (H * np.abs(H) < squared) & (squared > noise * noise)  # what turns by rounding alone limits nothing
+    start, end = forbidden(B[limiting], D[limiting], H[limiting])
+    return draw(np.nonzero(limiting)[0], start, end, uniform)
 
 
 def _flat(*parts: Array) -> Array:

@@ -1,0 +1,103 @@
+"""Random rotation of small groups of records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from suffice.method import Whole
+from suffice.parameter import Choice, Count, Number, parameter
+from suffice.rotation.drift import corrected
+from suffice.rotation.ground import Ground
+from suffice.rotation.groups import Dealer
+from suffice.rotation.kernel import kernel
+from suffice.rotation.repair import repaired
+from suffice.rotation.stop import Course, Likeness
+from suffice.rotation.turn import Chance
+from suffice.rows import Progress
+from suffice.seed import Stream
+from suffice.task import Array, Task
+from suffice.rotation.walk import Walk
+
+
+@dataclass(frozen=True)
+class Rotate(Whole):
+    """Turn small groups of records so that means, covariances, regressions, bounds and edits all stay.
+
+    y*_G = H y_G,   H'H = I,   H x_G = x_G,   low <= y* <= high,   C y* <= c        for every group G
+
+    H turns a random plane of the complement of the group's given columns by an angle drawn uniformly from those at
+    which every limit of the group holds; sweep after sweep, in new groups.
+
+    **Promises** means, covariances and every regression on the given columns; bounds and linear edits hold in every
+    record. How far the records move is not promised: it is measured.
+
+    sweeps: exactly so many; none: until the release follows the original no more than chance would.
+    correlation: stop when no residual correlation with the original is above this.
+    groups: who meets whom; near changes the shapes of distributions least, far changes them most.
+    zeros: cells of columns with many exact zeros stay zero, or turn like others.
+    most: give up after so many sweeps.
+
+    Langsrud (2019), (14)-(16), run as a Markov chain; Ting, Fienberg & Trottini (2008). See docs/proofs/rotate.md.
+
+    >>> from suffice.seed import Seed
+    >>> Y = np.random.default_rng(1).exponential(size=(30, 2))
+    >>> task = Task(np.ones((30, 1)), Y, Y)
+    >>> Ystar = Rotate(sweeps=20).mask(task, Seed.for_tests(1).derive("doctest"))
+    >>> np.allclose(Ystar.sum(axis=0), Y.sum(axis=0)), np.allclose(Ystar.T @ Ystar, Y.T @ Y)
+    (True, True)
+    """
+
+    promises: ClassVar = ("mean", "covariance", "fit")
+    references: ClassVar = (
+        "Langsrud (2019), equations (14)-(16), as a Markov chain",
+        "Ting, Fienberg & Trottini (2008)",
+    )
+
+    sweeps: int | None = parameter(Count(none="until the original is followed by chance only"), "how many", None)
+    correlation: float | None = parameter(
+        Number(0, 1, none="not a reason to stop"), "residual correlation with the original to stop at", None
+    )
+    groups: Literal["random", "near", "far"] = parameter(
+        Choice(("random", "near", "far")), "who meets whom: anyone, records alike, or records apart", "random"
+    )
+    zeros: Literal["kept", "free"] = parameter(
+        Choice(("kept", "free")), "exact zeros of columns with many of them", "kept"
+    )
+    most: int = parameter(Count(), "sweeps after which to give up", 400)
+
+    def mask(self, task: Task, stream: Stream, progress: Progress | None = None) -> Array:
+        return self.walk(task, stream, progress).Ystar
+
+    def walk(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
+        """The release, and what a reader of the certificate must know about the way to it."""
+        ground, likeness = Ground.of(task), Likeness.of(task)
+        dealer = Dealer.of(task, self.groups, self.zeros)
+        start, repairs = repaired(task.Y, ground, dealer, stream, self.most)
+        Y, course = np.array(start, order="C"), Course(likeness.null(stream.generator("null")))
+        turn, most = kernel(), self.most if self.sweeps is None else self.sweeps
+        reason = self._arrived(likeness, course, Y)
+        while reason is None and course.sweeps < most:
+            generator = stream.generator("sweep", course.sweeps + 1)
+            groups = dealer.groups(Y, course.sweeps + 1, generator)
+            turn(Y, ground, groups, Chance.drawn(generator, ground, groups))
+            course.note(likeness.canonical(Y))
+            if progress is not None:
+                progress("rotating", course.sweeps, most)
+            reason = self._arrived(likeness, course, Y)
+        Ystar, ratio = corrected(Y, task, ground)
+        return Walk.of(Ystar, task, likeness, course, reason, repairs, ratio)
+
+    def _arrived(self, likeness: Likeness, course: Course, Y: Array) -> str | None:
+        if self.sweeps is not None:
+            return None
+        if self.correlation is not None:
+            reached = float(np.abs(likeness.correlations(Y)).max(initial=0.0)) <= self.correlation
+            return "the residual correlations are as asked" if reached else None
+        return course.reason
+
+    @classmethod
+    def examples(cls) -> tuple[Rotate, ...]:
+        return cls(), cls(sweeps=5), cls(sweeps=20, groups="near"), cls(correlation=0.5, groups="far")

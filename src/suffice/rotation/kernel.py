@@ -1,0 +1,24 @@
+"""Which kernel turns: the compiled one where numba is installed, else NumPy. The release is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.rotation import turn
+from suffice.rotation.ground import Ground
+
+Kernel = Callable[[NDArray[np.float64], Ground, NDArray[np.int64], turn.Chance], None]
+
+
+@cache
+def kernel() -> Kernel:
+    """The fastest kernel that this machine has."""
+    try:
+        from suffice.rotation import compiled
+    except (ImportError, RuntimeError):  # not installed, or nowhere to keep what it compiles
+        return turn.turn
+    return compiled.turn

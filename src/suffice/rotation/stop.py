@@ -1,0 +1,108 @@
+"""When a walk has gone far enough: how much the records still follow the original, and how much is chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.decomposition import RANK, split
+from suffice.guards.canonical_correlation import chance
+from suffice.task import Task
+
+Array = NDArray[np.float64]
+
+PATIENCE, FALL = 20, 0.01
+"""A correlation that fell by less than FALL over PATIENCE sweeps has stopped falling."""
+SHUFFLES, WORK = 999, 2e7
+"""At most so many permutations for the null, fewer where rows times permutations would be above WORK."""
+
+
+@dataclass(frozen=True, repr=False)
+class Likeness:
+    """How released records follow the original after the given columns: canonical and plain correlations.
+
+    sqrt(w) (Y - Yhat) = T W  of the original; a release with the same moments has T* = sqrt(w) Y* W^+, up to what T
+    does not see, so that the canonical correlations are the singular values of T'T* = (T' sqrt(w) Y*) W^+.
+    """
+
+    root: Array
+    T: Array
+    W: Array
+    inverse: Array
+    rank: int
+
+    @classmethod
+    def of(cls, task: Task) -> Likeness:
+        root = np.ones(task.n) if task.w is None else np.sqrt(task.w)
+        _, E = split(root[:, None] * task.original, root[:, None] * task.X)
+        size = np.linalg.norm(E, axis=0)
+        size[size == 0] = 1.0
+        Q, R = np.linalg.qr(E / size)
+        U, s, Vt = np.linalg.svd(R)
+        p = int((s > RANK * s.max(initial=0.0)).sum())
+        W = s[:p, None] * Vt[:p] * size
+        return cls(root, Q @ U[:, :p], W, Vt[:p].T / s[:p] / size[:, None], task.X.shape[1])
+
+    def against(self, Y: Array) -> Array:
+        """T'T*: the correlations of every original score with every released one."""
+        return np.asarray((self.T * self.root[:, None]).T @ Y @ self.inverse)
+
+    def canonical(self, Y: Array) -> float:
+        """The largest canonical correlation of original and released residuals."""
+        return float(np.linalg.svd(self.against(Y), compute_uv=False).max(initial=0.0))
+
+    def correlations(self, Y: Array) -> Array:
+        """Per confidential column: the correlation of its original and released residuals."""
+        size = (self.W * self.W).sum(axis=0)
+        followed = (self.W * (self.against(Y) @ self.W)).sum(axis=0)
+        return np.divide(followed, size, out=np.zeros_like(size), where=size > 0)
+
+    def null(self, generator: np.random.Generator) -> float:
+        """What unrelated records reach: permutations of the original, or new residuals, whichever is more."""
+        n = len(self.T)
+        shuffles = int(np.clip(WORK // max(n, 1), 20, SHUFFLES))
+        reached = (self.T.T @ self.T[generator.permutation(n)] for _ in range(shuffles))
+        most = max((float(np.linalg.svd(C, compute_uv=False).max(initial=0.0)) for C in reached), default=0.0)
+        return max(most, chance(self.T.shape[1], n - self.rank))
+
+    def rigid(self, Y: Array, above: float) -> tuple[tuple[int, ...], ...]:
+        """For every direction that the release still follows: the columns that it consists of, most first."""
+        U, s, _ = np.linalg.svd(self.against(Y))
+        size = np.linalg.norm(self.W, axis=0)
+        parts = np.abs(U.T @ self.W) / np.where(size > 0, size, 1.0)
+        return tuple(_leading(part) for part, each in zip(parts, s, strict=True) if each > above)
+
+
+def _leading(part: Array) -> tuple[int, ...]:
+    order = np.argsort(-part, kind="stable")
+    return tuple(int(j) for j in order if part[j] >= 0.7 * part.max())
+
+
+@dataclass
+class Course:
+    """The canonical correlation after every sweep, and whether it has arrived.
+
+    It has arrived at twice the sweeps that brought it inside the null, or when it has stopped falling.
+    """
+
+    null: float
+    canonical: list[float] = field(default_factory=list)
+
+    def note(self, canonical: float) -> None:
+        self.canonical.append(canonical)
+
+    @property
+    def sweeps(self) -> int:
+        return len(self.canonical)
+
+    @property
+    def reason(self) -> str | None:
+        """Why to stop, or None."""
+        inside = next((i + 1 for i, each in enumerate(self.canonical) if each <= self.null), None)
+        if inside is not None:
+            return "the canonical correlation is inside its null" if self.sweeps >= 2 * inside else None
+        if self.sweeps > PATIENCE and min(self.canonical[-PATIENCE:]) > (1 - FALL) * min(self.canonical[:-PATIENCE]):
+            return "the canonical correlation has stopped falling"
+        return None
