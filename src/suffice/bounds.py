@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from suffice.errors import UsageError
+from suffice.errors import UsageError, suggest
 
 OBSERVED = "observed-sign"
 """Columns without negatives stay without. The observed extremes are never bounds: a bound is public."""
@@ -16,10 +16,10 @@ Span = tuple[float | None, float | None]
 Bounds = tuple[tuple[str, Span], ...]
 
 
-def read(bounds: Any) -> Bounds | str:
+def read(bounds: Any, confidential: Sequence[str]) -> Bounds | str:
     """The bounds by column, sorted; or the word that says that they follow from the data.
 
-    >>> read({"turnover": (0, None), "share": "0:1"})
+    >>> read({"turnover": (0, None), "share": "0:1"}, ["turnover", "share"])
     (('share', (0.0, 1.0)), ('turnover', (0.0, None)))
     """
     if bounds == OBSERVED:
@@ -27,18 +27,20 @@ def read(bounds: Any) -> Bounds | str:
     if isinstance(bounds, str) or not isinstance(bounds, Mapping | Sequence):
         raise UsageError(f"`bounds` must be bounds by column name, or {OBSERVED!r}.")
     pairs = list(bounds.items() if isinstance(bounds, Mapping) else bounds)
-    mistakes = list(_mistakes(pairs))
+    mistakes = list(_mistakes(pairs, confidential))
     if mistakes:
         raise UsageError("\n".join(mistakes))
     spans = {name: _span(value) for name, value in pairs}
     return tuple((name, spans[name]) for name in sorted(spans) if spans[name] != (None, None))
 
 
-def _mistakes(pairs: Sequence[Any]) -> Iterator[str]:
+def _mistakes(pairs: Sequence[Any], confidential: Sequence[str]) -> Iterator[str]:
     for pair in pairs:
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) and pair[0]):
             yield "`bounds` must name columns, each a text that is not empty."
             continue
+        if pair[0] not in confidential:
+            yield f"`bounds` names {pair[0]!r}, which is not confidential.{suggest(pair[0], confidential)}"
         try:
             low, high = _span(pair[1])
         except ValueError:

@@ -170,7 +170,7 @@ def _two_roles(roles: Roles) -> Iterator[str]:
 def _limits(roles: Roles) -> Iterator[str]:
     """What is wrong with bounds, whole numbers and edits; the bounds are settled on the way."""
     try:
-        object.__setattr__(roles, "bounds", spans.read(roles.bounds))
+        object.__setattr__(roles, "bounds", spans.read(roles.bounds, roles.confidential))
     except UsageError as problem:
         yield str(problem)
         object.__setattr__(roles, "bounds", ())
@@ -180,9 +180,8 @@ def _limits(roles: Roles) -> Iterator[str]:
 
 def _bounded(roles: Roles) -> Iterator[str]:
     bounds = dict(() if isinstance(roles.bounds, str) else roles.bounds)
-    for what, names in (("Bounds", bounds), ("`integer`", roles.integer)):
-        for name in [name for name in names if name not in roles.confidential]:
-            yield f"{what} name {name!r}, which is not confidential.{suggest(name, roles.confidential)}"
+    for name in [name for name in roles.integer if name not in roles.confidential]:
+        yield f"`integer` names {name!r}, which is not confidential.{suggest(name, roles.confidential)}"
     for name in [name for name in bounds if name in roles.integer]:
         low, high = spans.whole(bounds[name])
         if low is not None and high is not None and low > high:
