@@ -188,6 +188,10 @@ def misled(case: str) -> Pair:
     match case:
         case "dependent X":
             X[FIRST, 2] = X[FIRST, 0] + X[FIRST, 1]
+        case "nearly dependent X":
+            X[FIRST, 2] = X[FIRST, 0] + X[FIRST, 1] + 1e-9 * X[FIRST, 2]
+        case "nearly dependent Y":
+            Y[FIRST, 2] = Y[FIRST, 0] + Y[FIRST, 1] + 1e-9 * Y[FIRST, 2]
         case "dependent Y":
             Y[FIRST, 2] = Y[FIRST, 0] + Y[FIRST, 1]
         case "constant X":
@@ -210,6 +214,8 @@ def misled(case: str) -> Pair:
     [
         "dependent X",
         "dependent Y",
+        "nearly dependent X",
+        "nearly dependent Y",
         "constant X",
         "constant Y",
         "large X",

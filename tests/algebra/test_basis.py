@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from suffice.algebra.basis import Basis, Isometry, Sample, scattered
 from suffice.algebra.decomposition import gqr
@@ -117,6 +118,14 @@ def test_the_triangle_is_that_of_the_gram_matrix(seed: int, n: int, p: int, stee
     size = np.linalg.norm(A, axis=0)
     assert (np.abs(R.T @ R - A.T @ A) <= 1e-14 * (p + 1) * np.outer(size, size)).all()
     assert np.array_equal(R, np.triu(R))
+
+
+@pytest.mark.parametrize("steep", [0, 2, 4, 6, 8])
+def test_the_triangle_loses_the_condition_once_not_twice(steep: int) -> None:
+    A = np.random.default_rng(steep).normal(size=(500, 4))
+    A[:, -1] = A[:, 0] + 10.0**-steep * A[:, -1]
+    Q = solve_triangular(triangle(A), A.T, trans=1).T
+    assert np.abs(Q.T @ Q - np.eye(4)).max() <= ALGEBRA * EPS * 10.0**steep
 
 
 @settings(max_examples=20, deadline=None)
