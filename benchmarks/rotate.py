@@ -13,8 +13,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from suffice.rotation import turn as plain
-from suffice.rotation.groups import deal, random_order
 from suffice.rotation.ground import Ground
+from suffice.rotation.groups import deal, random_order
 from suffice.task import Task
 
 ROUNDS = 5

@@ -16,10 +16,10 @@ from suffice.rotation.kernel import kernel
 from suffice.rotation.repair import repaired
 from suffice.rotation.stop import Course, Likeness
 from suffice.rotation.turn import Chance
+from suffice.rotation.walk import Walk
 from suffice.rows import Progress
 from suffice.seed import Stream
 from suffice.task import Array, Task
-from suffice.rotation.walk import Walk
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,18 @@ class Rotate(Whole):
         Number(0, 1, none="not a reason to stop"), "residual correlation with the original to stop at", None
     )
     groups: Literal["random", "near", "far"] = parameter(
-        Choice(("random", "near", "far")), "who meets whom: anyone, records alike, or records apart", "random"
+        Choice(("random", "near", "far")), "who meets whom: anyone, records alike, or records apart", "near"
     )
     zeros: Literal["kept", "free"] = parameter(
         Choice(("kept", "free")), "exact zeros of columns with many of them", "kept"
     )
     most: int = parameter(Count(), "sweeps after which to give up", 400)
 
-    def mask(self, task: Task, stream: Stream, progress: Progress | None = None) -> Array:
-        return self.walk(task, stream, progress).Ystar
-
-    def walk(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
+    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
         ground, likeness = Ground.of(task), Likeness.of(task)
         dealer = Dealer.of(task, self.groups, self.zeros)
-        start, repairs = repaired(task.Y, ground, dealer, stream, self.most)
+        start, repairs = repaired(task.Y, ground, dealer, stream)
         Y, course = np.array(start, order="C"), Course(likeness.null(stream.generator("null")))
         turn, most = kernel(), self.most if self.sweeps is None else self.sweeps
         reason = self._arrived(likeness, course, Y)
@@ -83,7 +80,7 @@ class Rotate(Whole):
             generator = stream.generator("sweep", course.sweeps + 1)
             groups = dealer.groups(Y, course.sweeps + 1, generator)
             turn(Y, ground, groups, Chance.drawn(generator, ground, groups))
-            course.note(likeness.canonical(Y))
+            course.note(likeness, Y)
             if progress is not None:
                 progress("rotating", course.sweeps, most)
             reason = self._arrived(likeness, course, Y)

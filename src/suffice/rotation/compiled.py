@@ -1,6 +1,6 @@
 """The same turn, compiled: optional, and never another release."""
 
-# mypy: disable-error-code="no-untyped-call, no-untyped-def, unused-ignore, untyped-decorator, misc"
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, unused-ignore, untyped-decorator, misc, no-any-return"
 from __future__ import annotations
 
 import math
@@ -243,5 +243,3 @@ def _draw(arcs, count, uniform) -> float:  # type: ignore[no-untyped-def]
         place -= gap
         covered = max(covered, arcs[1, i])
     return covered + place if free > 0 else 0.0
-
-

@@ -74,14 +74,10 @@ def corrected(Y: Array, task: Task, ground: Ground) -> tuple[Array, float]:
         trial = best + change * np.where(np.isfinite(moments.size), moments.size, 0.0)
         missing = moments.error(task.Y, trial)
         reached = moments.ratio(missing)
-        if reached >= ratio or not ground.feasible(trial[_changed(trial, best)], _changed(trial, best)).all():
+        if reached >= ratio or not ground.feasible(trial).all():
             break
         best, ratio = trial, reached
     return best, ratio
-
-
-def _changed(trial: Array, best: Array) -> Flags:
-    return np.asarray((trial != best).any(axis=1))
 
 
 def _room(Y: Array, ground: Ground, size: Array) -> Flags:

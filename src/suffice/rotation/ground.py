@@ -7,15 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.limits import CLOSE
 from suffice.task import Task
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 4 * EPS
 """A cell beyond its bound by this share of its size is put on the bound: it got there by rounding."""
-SLACK = 16 * EPS
-"""An edit holds when it is exceeded by no more than this share of its terms."""
+SLACK = CLOSE / 2
+"""A turn keeps an edit when it is exceeded by no more than this share of its terms: half of what a check allows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,24 +65,24 @@ class Ground:
         """Whether anything limits a turn."""
         return bool(len(self.C) or np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
-    def edits_hold(self, Y: Array, rhs: Array) -> NDArray[np.bool_]:
-        """For records Y (... x k): whether every edit holds, up to the rounding of its terms."""
-        if not len(self.C):
-            return np.ones(Y.shape[:-1], dtype=bool)
-        terms = np.abs(Y) @ np.abs(self.C).T + np.abs(rhs)
-        return np.asarray((Y @ self.C.T <= rhs + SLACK * terms).all(axis=-1))
+    def edits_hold(self, Y: Array, rhs: Array, slack: float = SLACK) -> Flags:
+        """For each record of Y (... x k): whether every edit holds, up to the rounding of its terms."""
+        return np.asarray(~self._over(Y, rhs, slack).any(axis=-1))
 
-    def feasible(self, Y: Array, which: NDArray[np.bool_] | slice = slice(None)) -> NDArray[np.bool_]:
-        """For every record (of the chosen ones): whether all its limits hold."""
-        return ((Y >= self.low) & (Y <= self.high)).all(axis=1) & self.edits_hold(Y, self.rhs[which])
+    def feasible(self, Y: Array) -> Flags:
+        """For each record: whether all its limits hold."""
+        return self.violations(Y) == 0
 
     def violations(self, Y: Array) -> NDArray[np.int64]:
-        """Cells beyond a bound, and edits that do not hold, per record."""
-        cells = ((Y < self.low) | (Y > self.high)).sum(axis=1)
+        """For each record: cells beyond a bound, and edits that do not hold."""
+        cells = (np.less(Y, self.low) | np.greater(Y, self.high)).sum(axis=1)
+        return np.asarray(cells + self._over(Y, self.rhs, CLOSE).sum(axis=1))
+
+    def _over(self, Y: Array, rhs: Array, slack: float) -> Flags:
         if not len(self.C):
-            return np.asarray(cells)
-        terms = np.abs(Y) @ np.abs(self.C).T + np.abs(self.rhs)
-        return np.asarray(cells + (Y @ self.C.T > self.rhs + SLACK * terms).sum(axis=1))
+            return np.zeros((*Y.shape[:-1], 0), dtype=bool)
+        terms = np.abs(Y) @ np.abs(self.C).T + np.abs(rhs)
+        return np.greater(Y @ self.C.T, rhs + slack * terms)
 
 
 def constant_in_span(X: Array) -> bool:

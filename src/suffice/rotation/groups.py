@@ -16,7 +16,7 @@ Rows = NDArray[np.int64]
 
 MANY_ZEROS = 0.05
 """A column with this share of exact zeros is semicontinuous."""
-SMALL = 1e-2
+SMALL = 0.1
 """Below this share of a column's mean size, logarithms no longer tell values apart."""
 WITHIN = 1e-12
 """A given column that varies by less inside its cells, as a share of the largest value, is constant there."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import InfeasibleError
 from suffice.rotation.arcs import TURN
-from suffice.rotation.groups import Dealer
 from suffice.rotation.ground import Ground
+from suffice.rotation.groups import Dealer
 from suffice.rotation.turn import Chance, circle, turned
 from suffice.seed import Stream
 
@@ -17,12 +19,19 @@ Rows = NDArray[np.int64]
 
 ANGLES = 12
 """Angles tried per group and sweep."""
+SMALLEST = 1e-3
+"""The smallest of them, in half turns."""
+MOST = 1000
+"""Sweeps after which no release is found."""
 GROUPS = 1024
 """Groups worked on at once."""
 
 
-def repaired(Y: Array, ground: Ground, dealer: Dealer, stream: Stream, most: int) -> tuple[Array, int]:
+def repaired(Y: Array, ground: Ground, dealer: Dealer, stream: Stream, most: int = MOST) -> tuple[Array, int]:
     """Records that keep every limit, and the sweeps that it took; refused if `most` are not enough."""
+    if ground.feasible(Y).all():
+        return Y, 0
+    dealer = replace(dealer, kind="near")  # records alike repair each other soonest
     Y, scale = Y.copy(), np.maximum(np.abs(Y).mean(axis=0), np.finfo(np.float64).tiny)
     left = int(ground.violations(Y).sum())
     for sweep in range(1, most + 1):
@@ -36,7 +45,7 @@ def repaired(Y: Array, ground: Ground, dealer: Dealer, stream: Stream, most: int
     if left:
         raise InfeasibleError(
             f"Rotate found no release within the limits: {left} cells or edits are left over after {most} sweeps.\n"
-            "Start from the original, loosen the limits, or allow more sweeps."
+            "Start from the original, or loosen the limits."
         )
     return Y, most
 
@@ -53,13 +62,20 @@ def _best(y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array,
     b, d = circle(y, ground, rows, normals)
     best, least = y, broken(y, ground, rows, scale)
     moved = np.zeros(len(y), dtype=bool)
-    for angle in TURN * uniforms.T:
+    for angle in angles(uniforms).T:
         new = turned(y, b, d, angle)
         size = broken(new, ground, rows, scale)
         better = (size < least) | ((size <= least) & ~moved)
         best, least = np.where(better[:, None, None], new, best), np.where(better, size, least)
         moved |= better
     return best
+
+
+def angles(uniforms: Array) -> Array:
+    """Every other one is uniform; the ones between are small as often as large, either way."""
+    spread = 2 * uniforms - 1
+    small = np.sign(spread) * np.pi * SMALLEST ** np.abs(spread)
+    return np.where(np.arange(uniforms.shape[1]) % 2 == 0, TURN * uniforms, small)
 
 
 def broken(y: Array, ground: Ground, rows: Rows, scale: Array) -> Array:

@@ -13,8 +13,10 @@ from suffice.task import Task
 
 Array = NDArray[np.float64]
 
-PATIENCE, FALL = 20, 0.01
-"""A correlation that fell by less than FALL over PATIENCE sweeps has stopped falling."""
+WINDOW, PATIENCE, FALL = 20, 60, 0.03
+"""A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE (1 % in 20) has stopped."""
+SAMPLE, LINKED = 2000, 2
+"""Of so many records, this many linked ones are at most twice what chance links."""
 SHUFFLES, WORK = 999, 2e7
 """At most so many permutations for the null, fewer where rows times permutations would be above WORK."""
 
@@ -32,18 +34,23 @@ class Likeness:
     W: Array
     inverse: Array
     rank: int
+    sample: NDArray[np.int64]
+    fitted: Array
+    residual: Array
 
     @classmethod
     def of(cls, task: Task) -> Likeness:
         root = np.ones(task.n) if task.w is None else np.sqrt(task.w)
-        _, E = split(root[:, None] * task.original, root[:, None] * task.X)
+        Yhat, E = split(root[:, None] * task.original, root[:, None] * task.X)
+        sample = np.linspace(0, task.n - 1, min(task.n, SAMPLE)).astype(np.int64)
         size = np.linalg.norm(E, axis=0)
         size[size == 0] = 1.0
         Q, R = np.linalg.qr(E / size)
         U, s, Vt = np.linalg.svd(R)
         p = int((s > RANK * s.max(initial=0.0)).sum())
         W = s[:p, None] * Vt[:p] * size
-        return cls(root, Q @ U[:, :p], W, Vt[:p].T / s[:p] / size[:, None], task.X.shape[1])
+        inverse = Vt[:p].T / s[:p] / size[:, None]
+        return cls(root, Q @ U[:, :p], W, inverse, task.X.shape[1], sample, Yhat[sample], E[sample])
 
     def against(self, Y: Array) -> Array:
         """T'T*: the correlations of every original score with every released one."""
@@ -57,7 +64,16 @@ class Likeness:
         """Per confidential column: the correlation of its original and released residuals."""
         size = (self.W * self.W).sum(axis=0)
         followed = (self.W * (self.against(Y) @ self.W)).sum(axis=0)
-        return np.divide(followed, size, out=np.zeros_like(size), where=size > 0)
+        return np.asarray(np.divide(followed, size, out=np.zeros_like(size), where=size > 0))
+
+    def linked(self, Y: Array) -> int:
+        """Of sampled records: those whose nearest released residuals, in standard deviations, are their own."""
+        size = np.linalg.norm(self.W, axis=0)
+        size[size == 0] = np.inf
+        A = self.residual / size
+        B = (self.root[self.sample, None] * Y[self.sample] - self.fitted) / size
+        away = (B * B).sum(axis=1) - 2.0 * A @ B.T  # squared distances, up to what a row has in common
+        return int((away.argmin(axis=1) == np.arange(len(A))).sum())
 
     def null(self, generator: np.random.Generator) -> float:
         """What unrelated records reach: permutations of the original, or new residuals, whichever is more."""
@@ -82,27 +98,47 @@ def _leading(part: Array) -> tuple[int, ...]:
 
 @dataclass
 class Course:
-    """The canonical correlation after every sweep, and whether it has arrived.
+    """The canonical correlation and the linked records after every sweep, and whether the walk has arrived.
 
-    It has arrived at twice the sweeps that brought it inside the null, or when it has stopped falling.
+    It has arrived when both are at chance, after twice the sweeps that brought the correlation inside its null; or
+    when the correlation has stopped falling.
     """
 
     null: float
     canonical: list[float] = field(default_factory=list)
+    linked: int = 0
 
-    def note(self, canonical: float) -> None:
-        self.canonical.append(canonical)
+    def note(self, likeness: Likeness, Y: Array) -> None:
+        """After one more sweep."""
+        self.canonical.append(likeness.canonical(Y))
+        self.linked = likeness.linked(Y) if self.inside is not None else 0
 
     @property
     def sweeps(self) -> int:
         return len(self.canonical)
 
     @property
+    def inside(self) -> int | None:
+        """The first sweep after which the correlation was inside its null."""
+        return next((i for i, each in enumerate(self.canonical, 1) if each <= self.null), None)
+
+    @property
     def reason(self) -> str | None:
         """Why to stop, or None."""
-        inside = next((i + 1 for i, each in enumerate(self.canonical) if each <= self.null), None)
-        if inside is not None:
-            return "the canonical correlation is inside its null" if self.sweeps >= 2 * inside else None
-        if self.sweeps > PATIENCE and min(self.canonical[-PATIENCE:]) > (1 - FALL) * min(self.canonical[:-PATIENCE]):
+        if not self.canonical:
+            return None
+        if self._mixed():
+            return "the original is followed by chance only"
+        if self._stalled():
             return "the canonical correlation has stopped falling"
         return None
+
+    def _mixed(self) -> bool:
+        long_enough = self.inside is not None and self.sweeps >= 2 * self.inside
+        return long_enough and self.canonical[-1] <= self.null and self.linked <= LINKED
+
+    def _stalled(self) -> bool:
+        if self.sweeps < WINDOW + PATIENCE:
+            return False
+        before = self.canonical[-WINDOW - PATIENCE : -PATIENCE]
+        return sum(self.canonical[-WINDOW:]) > (1 - FALL) * sum(before)

@@ -122,7 +122,7 @@ def _new_direction(column: Array, basis: list[Array]) -> Array:
             rest = rest - (q * rest).sum(axis=0) * q
     length = np.sqrt((rest * rest).sum(axis=0))
     counts = length > VANISHED * size
-    return rest * np.divide(1.0, length, out=np.zeros_like(length), where=counts)
+    return np.asarray(rest * np.divide(1.0, length, out=np.zeros_like(length), where=counts))
 
 
 def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:

@@ -45,7 +45,14 @@ class Walk:
 
     @classmethod
     def of(
-        cls, Ystar: Array, task: Task, likeness: Likeness, course: Course, reason: str | None, repairs: int, ratio: float
+        cls,
+        Ystar: Array,
+        task: Task,
+        likeness: Likeness,
+        course: Course,
+        reason: str | None,
+        repairs: int,
+        ratio: float,
     ) -> Walk:
         return cls(
             Ystar,
