@@ -71,6 +71,12 @@ class Draft:
                 self.hidden = None
             os.fsync(folder)
 
+    def withdraw(self) -> None:
+        """Take the name back, where the file has it."""
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(self.target), os.fstat(self.descriptor)):
+                self.target.unlink()
+
     def _link(self, folder: int) -> None:
         """Follows the link in /proc: a directory descriptor makes Python call linkat."""
         if not self.target.exists():
@@ -111,12 +117,13 @@ def commit(release: Draft, paper: Draft, stale: Iterable[Path]) -> None:
         fresh = not release.target.exists()
         for path in stale:
             path.unlink(missing_ok=True)
-        release.name()
         try:
+            release.name()
             paper.name()
         except FileError:
             if fresh:
-                release.target.unlink()
+                release.withdraw()
+                paper.withdraw()
             raise
 
 
