@@ -1,0 +1,114 @@
+"""A folder for one write that is going to be disturbed, and what may be found there afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+
+from suffice.ledger import Ledger
+
+KEY = "0ddba11" * 8
+OLD, OLD_PAPER = b"an old release\n", b'{"an": "old certificate"}\n'
+
+
+def firms(n: int = 600) -> pa.Table:
+    rng = np.random.default_rng(11)
+    x = rng.normal(50, 9, n)
+    region = rng.choice(["north", "south", "west"], n)
+    return pa.table({"region": region, "x": x, "y": 3 * x + rng.normal(size=n), "z": rng.normal(size=n)})
+
+
+@dataclass(frozen=True)
+class Place:
+    """root/data.*, root/out/release.*, root/keys/key, root/temp."""
+
+    root: Path
+    kind: str
+
+    @classmethod
+    def made(cls, root: Path, kind: str, old: bool, table: pa.Table | None = None) -> Place:
+        place = cls(root, kind)
+        for folder in ("out", "keys", "temp"):
+            (root / folder).mkdir(parents=True)
+        (csv.write_csv if kind == "csv" else pq.write_table)(table or firms(), place.data)
+        place.key.write_text(KEY)
+        place.key.chmod(0o600)
+        if old:
+            place.target.write_bytes(OLD)
+            place.paper.write_bytes(OLD_PAPER)
+            place.page.write_bytes(OLD_PAPER)
+        return place
+
+    @property
+    def data(self) -> Path:
+        return self.root / f"data.{self.kind}"
+
+    @property
+    def key(self) -> Path:
+        return self.root / "keys" / "key"
+
+    @property
+    def target(self) -> Path:
+        return self.root / "out" / f"release.{self.kind}"
+
+    @property
+    def paper(self) -> Path:
+        return self.target.with_name(self.target.name + ".certificate.json")
+
+    @property
+    def page(self) -> Path:
+        return self.target.with_name(self.target.name + ".certificate.html")
+
+    def words(self, *more: str) -> list[str]:
+        asks = ["--confidential", "y,z", "--given", "x + C(region)", "--threads", "1", "--quiet"]
+        files = [str(self.data), "-o", str(self.target), "--key-file", str(self.key)]
+        return ["protect", *files, *asks, *more]
+
+    def trial(self, *more: str, **settings: Any) -> dict[str, Any]:
+        own = {"temp": str(self.root / "temp"), "log": str(self.root / "log"), "words": self.words(*more)}
+        return {**own, **settings}
+
+    def said(self) -> str:
+        return (self.root / "log").read_text()
+
+    def left(self) -> set[str]:
+        """Names in the folder of the release and in the temporary folder."""
+        return {*os.listdir(self.root / "out"), *(f"temp/{name}" for name in os.listdir(self.root / "temp"))}
+
+    def papers(self) -> list[bytes | None]:
+        return [path.read_bytes() if path.exists() else None for path in (self.target, self.paper, self.page)]
+
+    def releases(self) -> int:
+        """How many the ledger knows; a damaged ledger raises."""
+        return len(Ledger(self.key.with_name("key.ledger")).entries())
+
+
+def tried(trials: list[dict[str, Any]]) -> list[int]:
+    """How every trial ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _tried(trials, Place.made(Path(folder) / "rehearsal", "parquet", old=False).words())
+
+
+def _tried(trials: list[dict[str, Any]], rehearsal: list[str]) -> list[int]:
+    run = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("trial.py"))],
+        input=json.dumps({"trials": trials, "rehearsal": rehearsal}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    ended: list[int] = json.loads(run.stdout)
+    return ended

@@ -1,0 +1,108 @@
+"""A write that is killed, terminated or interrupted at any line leaves the old file or a complete certified one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.places import OLD, OLD_PAPER, Place, tried
+
+CASES = [(kind, force) for kind in ("csv", "parquet") for force in (False, True)]
+Papers = list[bytes | None]
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> dict[tuple[str, bool], tuple[Papers, int]]:
+    """For each kind: what an undisturbed write leaves, and how many lines it takes."""
+    places = [Place.made(tmp_path_factory.mktemp("whole"), kind, old=force) for kind, force in CASES]
+    undisturbed = {"line": 10**9, "signal": "SIGKILL"}
+    counted = [{**undisturbed, "count": str(place.root / "count")} for place in places]
+    assert set(tried([_trial(*pair) for pair in zip(places, counted, strict=True)])) == {0}
+    for place in places:
+        assert place.left() == {path.name for path in (place.target, place.paper, place.page)}
+        assert place.releases() == 1
+    found = [(place.papers(), int((place.root / "count").read_text())) for place in places]
+    return dict(zip(CASES, found, strict=True))
+
+
+def _trial(place: Place, settings: dict[str, Any]) -> dict[str, Any]:
+    return place.trial("--force", **settings, bucket=100)
+
+
+def disturbed(root: Path, whole: Any, every: int, last: int, cases: Any, **settings: Any) -> Any:
+    """Places, how the write ended there, and what an undisturbed one leaves: one per line that is tried."""
+    made, asked = [], []
+    for kind, force in cases:
+        new, lines = whole[kind, force]
+        for line in sorted({*range(1, lines, lines // every), *range(lines - last, lines, 2)}):
+            place = Place.made(root / f"{kind}{force}{line}", kind, old=force)
+            made.append((place, force, new))
+            asked.append(_trial(place, {"line": line, **settings}))
+    return [(*each, ended) for each, ended in zip(made, tried(asked), strict=True)]
+
+
+def fits(place: Place, force: bool, new: Papers) -> None:
+    """The target is the old file or the new one, whole, and no certificate lies beside another release."""
+    release, *papers = place.papers()
+    assert release in ((OLD, new[0]) if force else (None, new[0]))
+    for paper, fresh in zip(papers, new[1:], strict=True):
+        assert paper in ((OLD_PAPER, None) if release == OLD else (fresh, None))
+    assert place.releases() >= int(release == new[0])  # no release that the ledger does not know
+
+
+def hidden(place: Place) -> list[str]:
+    return [name for name in place.left() if name.startswith((".", "temp/"))]
+
+
+def test_sigkill(tmp_path, whole):
+    """No bucket and no temporary file is left: they have no names.
+
+    To replace a file, the finished and certified release must have a name for a moment before it has its own.
+    """
+    found = disturbed(tmp_path, whole, 6, 24, CASES, signal="SIGKILL")
+    for place, force, new, ended in found:
+        assert ended == -signal.SIGKILL
+        fits(place, force, new)
+        for name in hidden(place):
+            assert force
+            assert (place.target.parent / name).read_bytes() == new[0]
+    assert {place.papers()[0] == new[0] for place, _, new, _ in found} == {True, False}
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_sigterm_and_sigint(tmp_path, whole, named):
+    """The way out is walked: nothing hidden is left, even where the file system has no nameless files."""
+    for sign, code in (("SIGTERM", 143), ("SIGINT", 130)):
+        cases = [("parquet", False), ("parquet", True)]
+        for place, force, new, ended in disturbed(tmp_path / sign, whole, 4, 6, cases, signal=sign, named=named):
+            assert ended in (code, 0)
+            assert ended == code or place.papers() == new
+            fits(place, force, new)
+            assert hidden(place) == []
+            assert "Traceback" not in place.said()
+
+
+def test_sigkill_without_nameless_files(tmp_path, whole):
+    """All that can be left is one's own: a hidden file that nobody else can read, or a complete release."""
+    cases = [("parquet", False), ("csv", True)]
+    for place, force, new, _ in disturbed(tmp_path, whole, 6, 4, cases, signal="SIGKILL", named=True):
+        fits(place, force, new)
+        for name in hidden(place):
+            assert not name.startswith("temp/")
+            path = place.target.parent / name
+            assert path.read_bytes() in new or stat.S_IMODE(os.stat(path).st_mode) == 0o600
+
+
+def test_a_release_stopped_once_can_be_made_again(tmp_path, whole):
+    """The ledger knows it already, and it is the same release: no guard objects."""
+    new, lines = whole["parquet", False]
+    place = Place.made(tmp_path / "again", "parquet", old=False)
+    stopped = _trial(place, {"line": lines - 30, "signal": "SIGKILL"})
+    assert tried([stopped, _trial(place, {})]) == [-signal.SIGKILL, 0]
+    assert place.papers()[:1] == new[:1]
