@@ -272,10 +272,13 @@ def test_equalities_are_verified_and_not_constrained():
     assert limits.names == ()
     assert [edit.name for edit in limits.equalities] == ["sum"]
     Y = np.column_stack([FIRMS[name] for name in COLUMNS])
-    assert limits.gaps(Y, np.zeros((4, 1))).tolist() == [0.0]
-    Y[3, 4] += 1
-    assert limits.gaps(Y, np.zeros((4, 1))).tolist() == [1 / 19]  # of |10| + |7| + |2|
-    assert limits.unequal(Y, np.zeros((4, 1)))[:, 0].tolist() == [False, False, False, True]
+    b = np.zeros((4, 1))
+    assert not limits.unequal(Y, b).any()
+    Y[2, 4] += 1e-12 * 18  # of |9| + |7| + |2| in the last record
+    assert not limits.unequal(Y, b).any()
+    assert limits.gaps(Y, b)[:, 0].tolist() == [0, 0, 1e-12 * 18, 0]
+    Y[2, 4] *= 1.01
+    assert limits.unequal(Y, b)[:, 0].tolist() == [False, False, True, False]
 
 
 @pytest.mark.parametrize(

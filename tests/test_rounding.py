@@ -207,6 +207,12 @@ def test_large_numbers_and_sums_that_drifted():
     assert (np.abs(Z - Y) < 1 + 1e-6).all()
 
 
+def test_a_sum_that_drifted_is_whole_and_another_is_not():
+    Y = np.repeat([[2e8 + 0.5 + 1e-6, 2e8 + 0.5 + 1e-4]], 1000, axis=0)
+    low, high = Cells.of(("a", "b"), Y, [], ()).totals(0)
+    assert (low.tolist(), high.tolist()) == ([[500, 500]], [[500, 501]])
+
+
 def test_whole_numbers_stay_and_no_zero_is_negative():
     Y = np.array([[3.0, -0.0], [-2.0, -0.4], [7.0, 0.4]])
     Z = rounded(Y, [0, 1], ("a", "b"), np.random.default_rng(1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +16,7 @@ from suffice.coding import as_float
 from suffice.design import Design
 from suffice.edits import Edit
 from suffice.errors import InputError, UsageError
-from suffice.rows import Block, Kind, Rows
+from suffice.rows import Block, Both, Kind, Rows
 from suffice.trouble import Troubles
 
 Array = NDArray[np.float64]
@@ -23,6 +24,9 @@ Flags = NDArray[np.bool_]
 
 CLOSE = 16 * float(np.finfo(np.float64).eps)
 """An edit holds up to this share of the size of its terms: what adding them up may cost."""
+DRIFT = 1e-12
+"""A released equality holds up to this share of the largest terms of the original: records that were turned
+together share their rounding."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +42,7 @@ class Limits:
     edits: those of C, as they were written
     equalities: edits with ==, verified and not constrained
     b: their right-hand side, as rhs
+    scale: the size of their terms in the largest record of the original; 0 while that is not known
 
     >>> limits = Limits(np.array([0.0]), np.array([np.inf]), np.empty((0, 1)), np.empty((2, 0)), ("bounds of y",))
     >>> limits.violations(np.array([[0.0], [-1e-18]]))
@@ -53,6 +58,7 @@ class Limits:
     equalities: tuple[Edit, ...] = ()
     confidential: tuple[str, ...] = ()
     b: Array = field(default_factory=lambda: np.empty((0, 0)))
+    scale: Array | float = 0.0
 
     @classmethod
     def learn(cls, rows: Rows, design: Design) -> Limits | None:
@@ -63,10 +69,15 @@ class Limits:
         _check_equalities(design, rows.kinds)
         limits = cls.of(design.confidential, *_ends(rows, design), roles.conditions)
         whole = tuple(roles.integer)
-        found = rows.fold(lambda block: limits._look(block, whole), design.columns, "checking limits").seen
-        if found:
-            raise _left(found)
-        return limits if limits.names or limits.equalities else None
+
+        def of(block: Block) -> Both:
+            Y, b = _confidential(block, design.confidential), limits.equal_to(block)
+            return Both(limits._look(block, whole), Spread.of(limits._sizes(Y, b)))
+
+        found = rows.fold(of, design.columns, "checking limits")
+        if found.one.seen:
+            raise _left(found.one.seen)
+        return replace(limits, scale=found.two.high) if limits.names or limits.equalities else None
 
     @classmethod
     def of(cls, confidential: Sequence[str], low: Array, high: Array, conditions: Sequence[Edit]) -> Limits:
@@ -124,16 +135,26 @@ class Limits:
         return dict(zip(self.names, self.broken(Y, rhs).sum(axis=0).tolist(), strict=True))
 
     def gaps(self, Y: Array, b: Array) -> Array:
-        """The largest |A y_i - b_i| of each equality, as a share of its largest terms among these records."""
-        A = self.A
-        size: Array = (np.abs(Y) @ np.abs(A.T) + np.abs(b)).max(axis=0, initial=0.0)
-        gap: Array = np.abs(Y @ A.T - b).max(axis=0, initial=0.0)
-        return gap / np.where(size > 0, size, 1.0)
+        """|A y_i - b_i| of each equality."""
+        return np.abs(Y @ self.A.T - b)
+
+    def _sizes(self, Y: Array, b: Array) -> Array:
+        return np.abs(Y) @ np.abs(self.A.T) + np.abs(b)
 
     def unequal(self, Y: Array, b: Array) -> Flags:
-        """For each record and each equality whether it fails by more than the rounding of its own terms."""
-        A = self.A
-        return np.abs(Y @ A.T - b) > CLOSE * (np.abs(Y) @ np.abs(A.T) + np.abs(b))
+        """For each record and each equality whether it fails by more than rounding."""
+        return np.greater(self.gaps(Y, b), np.maximum(CLOSE * self._sizes(Y, b), DRIFT * np.asarray(self.scale)))
+
+    def left(self, rows: Rows, design: Design) -> dict[str, int]:
+        """How many records of a file leave each limit, an equality among them."""
+
+        def of(block: Block) -> Counter[str]:
+            Y = _confidential(block, self.confidential)
+            broken = np.hstack([self.broken(Y, self.rhs_of(block)), self.unequal(Y, self.equal_to(block))])
+            names = (*self.names, *(edit.name for edit in self.equalities))
+            return Counter({name: int(count) for name, count in zip(names, broken.sum(axis=0), strict=True) if count})
+
+        return dict(rows.fold(of, design.columns, "checking limits"))
 
     def _look(self, block: Block, whole: Sequence[str]) -> Troubles:
         Y = _confidential(block, self.confidential)
