@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,7 @@ class Certificate:
         ]
         for claim in self.claims:
             place = "" if claim.holds else f"   NOT KEPT at {claim.where}"
+            place = place if claim.promised else "   reached, not promised"
             lines.append(f"  {claim.sentence:<{width}}  {claim.error:>13.1e}   {claim.ratio:<.2g}{place}")
         if not self.same_rows:
             lines.append("  NOT KEPT: the number of rows or the sum of the weights")
@@ -130,13 +131,20 @@ def certify(
     notes: tuple[str, ...] = (),
     not_promised: tuple[str, ...] = (),
     private: tuple[str, ...] = (),
+    reached: Iterable[str] = (),
 ) -> Certificate:
-    """Compare the promised statistics of a pair."""
-    promised = [name for name in promises if pair.spans_one or name != "mean"]
+    """Compare the promised statistics of a pair; those `reached` are told without a promise."""
+    skipped = {*(() if pair.spans_one else ("mean",)), *(("limits",) if pair.broken is None else ())}
+    promised = [name for name in promises if name not in skipped]
     claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given"))
+    claims += tuple(replace(STATISTICS[name].claim(pair), promised=False) for name in reached if name not in skipped)
     kept_rows = pair.original.rows == pair.released.rows
     kept_weight = abs(pair.original.weight - pair.released.weight) <= 1e-12 * pair.original.weight
-    lacking = tuple(f"{name} of the confidential columns" for name in STATISTICS if name not in (*promised, "given"))
+    lacking = tuple(
+        f"{name} of the confidential columns"
+        for name in STATISTICS
+        if name not in (*promised, "given") and (name != "limits" or pair.broken is not None)
+    )
     return Certificate(
         claims,
         pair.released.rows,

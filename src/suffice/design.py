@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from suffice.algebra.levels import Census, Levels
-from suffice.coding import Array, Category, Expansion, as_float, coding
+from suffice.coding import Array, Category, Codes, Expansion, as_float, coding
 from suffice.errors import InputError
 from suffice.formula import Factor, Term, label
 from suffice.roles import Roles
@@ -129,6 +129,13 @@ class Design:
 
     def weights(self, block: Block) -> Array | None:
         return None if self.roles.weight is None else as_float(block.columns[self.roles.weight])
+
+    def cells(self, block: Block) -> Codes:
+        """A number for each record that tells apart those that differ in a category; 0 without categories."""
+        found = np.zeros(len(block), dtype=np.intp)
+        for category in self.categories.values():
+            found = found * category.size + category.codes(block)
+        return found
 
     def complain(self, rows: Rows) -> None:
         """Refuses with all that is wrong with any value; slow, for when sums have come out wrong."""

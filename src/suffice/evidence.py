@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -15,7 +16,8 @@ from suffice.errors import SufficeError
 from suffice.facts import Facts
 from suffice.formula import parse
 from suffice.ledger import Ledger
-from suffice.method import Isometric
+from suffice.limits import Limits
+from suffice.method import Method
 from suffice.order import BUCKET
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
@@ -32,12 +34,14 @@ def gather(
     rows: Rows,
     solution: Solution,
     watch: Watch,
-    method: Isometric,
+    method: Method,
     seed: Seed,
     columns: tuple[str, ...],
     order: NDArray[np.int64] | None,
     ledger: Ledger | None,
     keyed: Iterable[str],
+    limits: Limits | None = None,
+    unmoved: int = 0,
 ) -> Facts:
     """Everything that the guards may look at."""
     design, E, Estar = solution.design, solution.E, solution.Estar
@@ -81,7 +85,31 @@ def gather(
         earlier=tuple(entry.reach for entry in earlier),
         ledger=ledger is not None,
         columns=columns,
+        unmoved=unmoved,
+        broken={} if limits is None else broken(rows, solution, limits),
+        alike_columns=alike_columns(E, Estar, design.confidential),
     )
+
+
+def alike_columns(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that make up the combination in which two sets of residuals are most alike."""
+    Q, Qstar = gqr(E).Q, gqr(Estar).Q
+    if not Q.size or not Qstar.size:
+        return ()
+    variate = Q @ np.linalg.svd(Q.T @ Qstar)[0][:, 0]
+    norms = np.linalg.norm(E, axis=0)
+    share = np.abs(variate @ E) / np.where(norms > 0, norms, 1.0)
+    return tuple(name for name, value in zip(names, share, strict=True) if value >= 0.5 * share.max())
+
+
+def broken(rows: Rows, solution: Solution, limits: Limits) -> dict[str, int]:
+    """Released records that leave each bound or edit."""
+
+    def of(block: Block) -> Counter[str]:
+        found = limits.violations(solution.released(block), limits.rhs_of(block))
+        return Counter({name: count for name, count in found.items() if count})
+
+    return dict(rows.fold(of, solution.frame.columns, "checking limits"))
 
 
 def alike(E: Array, Estar: Array) -> tuple[float, int, float]:

@@ -60,6 +60,12 @@ class Facts:
     earlier: tuple[float, ...] = ()
     """d of every earlier release of a confidential column of this one, by the ledger."""
     ledger: bool = False
+    unmoved: int = 0
+    """Records that a method which moves them one by one has never moved."""
+    broken: dict[str, int] = field(default_factory=dict)
+    """Released records that leave a bound or an edit."""
+    alike_columns: tuple[str, ...] = ()
+    """The columns in which released and original residuals are most alike."""
     columns: tuple[str, ...] = ()
     """Names of the released columns."""
 
@@ -72,4 +78,5 @@ class Facts:
         """The largest residual correlation that this release carries by intent."""
         if self.independent:
             return 0.0
-        return max((abs(d) for d in self.d if d is not None), default=self.canonical)
+        told = max((abs(d) for d in (self.d or self.correlations) if d is not None), default=0.0)
+        return max(told, self.canonical) if self.canonical > max(self.canonical_null, 0.7) else told

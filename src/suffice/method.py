@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
@@ -53,9 +53,19 @@ class Method(ABC):
     def examples(cls) -> tuple[Self, ...]:
         """Representative instances, right for any number of columns: the laws are tried on these."""
 
-    def then(self, *methods: Method) -> Chain:
-        """This method, and then others that take its result as their companion."""
-        return Chain((self, *methods))  # type: ignore[arg-type]  # the chain refuses what it cannot hold
+    def then(self, *methods: Method) -> Method:
+        """This method, and then others that start from its result."""
+        return in_order((self, *methods))
+
+    def asked(self) -> tuple[float | None, ...]:
+        """The correlations with the original that the method was told to have, for all or each; None: not told."""
+        return ()
+
+    @property
+    def companion(self) -> object | None:
+        """The row-aligned data set that the user gave, or None."""
+        place = _companion(type(self))
+        return getattr(self, place) if place else None
 
     def each(self, parameter: str, count: int, of: str = "confidential columns") -> tuple[Any, ...]:
         """The parameter's value for each of `count` columns."""
@@ -90,16 +100,6 @@ class Isometric(Method):
     def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
         """What a reader of the certificate must know about this release."""
         return ()
-
-    def asked(self) -> tuple[float | None, ...]:
-        """The correlations with the original that were asked for, for all or each; None: not controlled."""
-        return ()
-
-    @property
-    def companion(self) -> object | None:
-        """The row-aligned data set that the user gave, or None."""
-        place = _companion(type(self))
-        return getattr(self, place) if place else None
 
     def with_companion(self, G: Array) -> Self:
         """The same method with its companion replaced by the array G."""
@@ -138,13 +138,33 @@ class Isometric(Method):
         )
 
 
+class Answer(Protocol):
+    """What a method that needs all rows gives back."""
+
+    @property
+    def Ystar(self) -> Array: ...
+
+    @property
+    def unmoved(self) -> tuple[int, ...]:
+        """Rows released where they were, all-zero ones aside."""
+        ...
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of the certificate must know."""
+        ...
+
+
 @dataclass(frozen=True)
 class Whole(Method):
-    """A method that needs all rows at once."""
+    """A method that needs all rows at once, or all rows of one super-block of a larger file."""
 
     @abstractmethod
+    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Answer:
+        """The released values, and what must be said about them."""
+
     def mask(self, task: Task, stream: Stream, progress: Progress | None = None) -> Array:
-        """Y*, the released values of the confidential columns."""
+        """Y* alone."""
+        return self.answer(task, stream, progress).Ystar
 
 
 @dataclass(frozen=True)
@@ -161,10 +181,7 @@ class Chain(Isometric):
             if not isinstance(step, Isometric) or isinstance(step, Chain):
                 raise UsageError(f"{step.name} cannot be one step of several.")
         for step in self.steps[1:]:
-            if _companion(type(step)) is None:
-                raise UsageError(f"{step.name} takes no data set, so it cannot follow another method.")
-            if step.companion is not None:
-                raise UsageError(f"{step.name} has a data set already, so it cannot follow another method.")
+            follow(step)
 
     @property
     def name(self) -> str:
@@ -199,9 +216,6 @@ class Chain(Isometric):
     def with_companion(self, G: Array) -> Self:
         return replace(self, steps=(self.steps[0].with_companion(G), *self.steps[1:]))
 
-    def then(self, *methods: Method) -> Chain:
-        return Chain((*self.steps, *methods))  # type: ignore[arg-type]
-
     def draws(self, k: int) -> int:
         return sum(step.draws(k) for step in self.steps)
 
@@ -221,6 +235,66 @@ class Chain(Isometric):
             used += own.shape[1]
             if following is not None:
                 step = following.with_companion(step.solve(X, Y, own, n))
+
+
+@dataclass(frozen=True)
+class Steps(Method):
+    """Methods in order, some of which need all rows: each starts from the rows that the one before it made."""
+
+    steps: tuple[Method, ...]
+
+    @property
+    def name(self) -> str:
+        return " then ".join(step.name for step in self.steps)
+
+    @property
+    def promises(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.steps[-1].promises
+
+    @property
+    def independent(self) -> bool:  # type: ignore[override]
+        return self.steps[0].independent
+
+    @property
+    def references(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(dict.fromkeys(reference for step in self.steps for reference in step.references))
+
+    def parameters(self) -> dict[str, object]:
+        return {"steps": [{"name": step.name, **step.parameters()} for step in self.steps]}
+
+    def asked(self) -> tuple[float | None, ...]:
+        return self.steps[0].asked()
+
+    @property
+    def companion(self) -> object | None:
+        return self.steps[0].companion
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        return ()
+
+
+def in_order(methods: tuple[Method, ...]) -> Method:
+    """Methods one after the other: neighbours that see inner products only are one formula."""
+    flat = [step for method in methods for step in getattr(method, "steps", (method,))]
+    parts: list[Method] = []
+    for step in flat:
+        last = parts[-1] if parts else None
+        if isinstance(step, Isometric) and isinstance(last, Isometric):
+            parts[-1] = Chain((*getattr(last, "steps", (last,)), step))
+        else:
+            if isinstance(step, Isometric) and parts:
+                follow(step)
+            parts.append(step)
+    return parts[0] if len(parts) == 1 else Steps(tuple(parts))
+
+
+def follow(step: Isometric) -> None:
+    """Refuses a step that cannot start from another's result."""
+    if _companion(type(step)) is None:
+        raise UsageError(f"{step.name} takes no data set, so it cannot follow another method.")
+    if step.companion is not None:
+        raise UsageError(f"{step.name} has a data set already, so it cannot follow another method.")
 
 
 def kebab(method: type[Method]) -> str:

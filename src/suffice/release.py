@@ -23,20 +23,22 @@ from suffice.design import Design
 from suffice.draft import Draft, commit, failing, refuse_overwriting
 from suffice.engines.memory import MemoryRows
 from suffice.engines.parquet import ParquetRows
-from suffice.errors import FileError, InfeasibleError, NotPreservedError, UsageError
+from suffice.errors import FileError, NotPreservedError, UsageError
 from suffice.evidence import gather, running_numbers
 from suffice.facts import Facts
 from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.ledger import Entry, Ledger
-from suffice.method import Isometric, Method
+from suffice.limits import Limits
+from suffice.method import Method
 from suffice.order import shuffled
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
-from suffice.solution import Draws, Frame, Joined, Solution
+from suffice.solution import Frame, Joined, Solution
 from suffice.source import named_sources, open_rows, read_back, reopen
 from suffice.statistic import Pair, Standing
 from suffice.watch import Watch
+from suffice.work import Done, Work
 
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
@@ -65,7 +67,7 @@ def protect(
     progress: called with a stage's name, rows done and rows in all.
     threads: how many to use; as many as there are cores unless told.
     """
-    if not isinstance(method, Isometric):
+    if not isinstance(method, Method):
         raise UsageError(f"{type(method).__name__} is not a method. See suffice.methods().")
     if not isinstance(roles, Roles):
         raise UsageError(f"{type(roles).__name__} is no Roles. Write suffice.Roles(confidential=[...], given=...).")
@@ -76,27 +78,17 @@ def protect(
     with one_blas_thread():
         rows = open_rows(data, threads or cores(), progress)
         design = Design.learn(rows, roles)
-        companion = method.companion is not None
-        beside: Rows = rows
-        if companion:
-            beside = Joined(rows, open_rows(method.companion, rows.threads, progress), design.confidential)
-        frame = Frame(design, companion)
+        limits = Limits.learn(rows, design)
+        start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
+        beside = rows if start is None else Joined(rows, start, design.confidential)
+        frame = Frame(design, start is not None)
         survey = frame.survey(beside)
         digests = {name: survey.digest.column(name) for name in frame.columns}
         values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
-        draws = Draws(stream, method.draws(design.k), kept=isinstance(rows, MemoryRows))
-        solution = _solved(beside, frame, survey, method, draws)
+        work = Work(rows, design, survey, limits, stream)
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
-        return Release._made(data, rows, beside, solution, method, seed, accept or {}, keyed)
-
-
-def _solved(rows: Rows, frame: Frame, survey: Any, method: Isometric, draws: Draws) -> Solution:
-    try:
-        return Solution.find(rows, frame, survey, method, draws)
-    except InfeasibleError as problem:
-        named = getattr(problem, "named", None)  # a method knows columns by position only
-        raise (named(frame.design.confidential) if named else problem) from None
+        return Release._made(data, rows, work.done(method, start), method, seed, accept or {}, keyed, limits)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,14 +97,14 @@ class Release:
 
     data: Any
     rows: Rows
-    beside: Rows
-    solution: Solution
-    method: Isometric
+    done: Done
+    method: Method
     seed: Seed
     facts: Facts
     findings: tuple[Finding, ...]
     columns: tuple[str, ...]
     keyed: tuple[str, ...]
+    limits: Limits | None
     _state: dict[str, Any]
 
     @classmethod
@@ -120,28 +112,39 @@ class Release:
         cls,
         data: Any,
         rows: Rows,
-        beside: Rows,
-        solution: Solution,
-        method: Isometric,
+        done: Done,
+        method: Method,
         seed: Seed,
         accept: Mapping[str, str],
         keyed: tuple[str, ...],
+        limits: Limits | None,
     ) -> Release:
+        beside, solution = done.rows, done.solution
         names = tuple(name for name in rows.kinds if name in _leaving(solution.design.roles))
         held = isinstance(rows, MemoryRows)
         order = shuffled(solution.draws.stream, rows.n) if held else None
         Ystar, watch = _mapped(beside, solution, keep=held)
         ledger = Ledger.beside(seed)
-        facts = gather(beside, solution, watch, method, seed, names, order, ledger, keyed)
+        facts = gather(beside, solution, watch, method, seed, names, order, ledger, keyed, limits, done.unmoved)
         state: dict[str, Any] = {}
         if isinstance(rows, MemoryRows) and Ystar is not None and order is not None:
             changed = {name: Ystar[:, j] for j, name in enumerate(solution.design.confidential)}
             state["frame"] = rows.rebuilt(names, changed, order)
-        release = cls(data, rows, beside, solution, method, seed, facts, judge(facts, accept), names, keyed, state)
+        findings = judge(facts, accept)
+        release = cls(data, rows, done, method, seed, facts, findings, names, keyed, limits, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
             state["certificate"] = release._certified(MemoryRows(shown, rows.threads), "the released rows")
         return release
+
+    @property
+    def beside(self) -> Rows:
+        """The original, with what it is mapped from."""
+        return self.done.rows
+
+    @property
+    def solution(self) -> Solution:
+        return self.done.solution
 
     @property
     def frame(self) -> Any:
@@ -245,10 +248,12 @@ class Release:
         centre = solution.isometry.basis.centre[: design.m + design.k]
         after = self._standing_of_map(centre) if rows is None else stand(rows, design, centre)
         size = solution.survey.spread.size[: design.m + design.k]
-        pair = Pair.of(solution.original, after, size, design)
+        pair = Pair.of(solution.original, after, size, design, self._broken(rows))
+        promises, rounded = self.method.promises, bool(design.roles.integer)
         return certify(
             pair,
-            self.method.promises,
+            ("limits",) if rounded else promises,
+            reached=[name for name in promises if name != "limits"] if rounded else (),
             terms=design.terms,
             method=self.method.name,
             source=source,
@@ -258,6 +263,12 @@ class Release:
                 f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep
             ),
         )
+
+    def _broken(self, rows: Rows | None) -> Mapping[str, int] | None:
+        """Released records that leave each bound or edit, counted in the rows that leave."""
+        if self.limits is None or rows is None:
+            return None if self.limits is None else self.facts.broken
+        return self.limits.left(rows, self.solution.design)
 
     def _standing_of_map(self, centre: Any) -> Standing:
         design = self.solution.design
@@ -296,7 +307,7 @@ class Release:
     def _private_notes(self) -> tuple[str, ...]:
         pairs = zip(self.facts.confidential, self.facts.correlations, strict=True)
         reached = ", ".join(f"{name} {value:.3f}" for name, value in pairs)
-        return (*self.solution.remarks, f"residual correlation with the original: {reached}")
+        return (*self.done.remarks, f"residual correlation with the original: {reached}")
 
     def _remember(self) -> None:
         ledger = Ledger.beside(self.seed)

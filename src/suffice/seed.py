@@ -104,6 +104,10 @@ class Stream:
 
     _key: bytes = field(repr=False)
 
+    def child(self, label: str) -> Stream:
+        """Random numbers of their own for a part of a release."""
+        return Stream(hmac.digest(self._key, f"child:{label}".encode(), "sha256"))
+
     def generator(self, label: str, index: int = 0) -> np.random.Generator:
         words = np.frombuffer(hmac.digest(self._key, f"{label}:{index}".encode(), "sha256"), dtype=np.uint64)
         return np.random.Generator(np.random.Philox(key=words[:2], counter=[0, 0, int(words[2]), int(words[3])]))

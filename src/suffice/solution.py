@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from suffice.design import Design
 from suffice.digest import Digest
 from suffice.errors import InputError
 from suffice.method import Isometric
+from suffice.parameter import Data, parameter
 from suffice.rows import BLOCK, Block, Both, Rows
 from suffice.seed import Stream
 from suffice.statistic import Standing
@@ -74,9 +75,9 @@ class Frame:
         """W, and columns left free behind it."""
         if not self.companion:
             return self.design.matrix(block, room)
-        W = self.design.matrix(block, self.design.k + room)
-        for j, name in enumerate(self.design.confidential, self.design.m + self.design.k):
-            W[:, j] = block.columns[COMPANION + name]
+        k, first = self.design.k, self.design.m + self.design.k
+        W = self.design.matrix(block, k + room)
+        W[:, first : first + k] = companion_columns(block, self.design)
         return W
 
     def survey(self, rows: Rows) -> Survey:
@@ -151,6 +152,23 @@ def _negative_weights(rows: Rows, design: Design) -> bool:
     return not found.low[0] >= 0
 
 
+@dataclass(frozen=True)
+class Supplied(Isometric):
+    """Y* that another method has made: nothing is left to solve."""
+
+    made: Any = parameter(Data(), "the released rows", None)  # noqa: RUF009  # a dataclass field
+
+    def draws(self, k: int) -> int:
+        return 0
+
+    def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
+        return self.aligned(Y)
+
+    @classmethod
+    def examples(cls) -> tuple[Supplied, ...]:
+        return ()
+
+
 @dataclass(frozen=True, repr=False)
 class Solution:
     """The answer, ready to be mapped over rows; `small` keeps what was solved, for the guards."""
@@ -164,6 +182,8 @@ class Solution:
     E: Array
     Estar: Array
     remarks: tuple[str, ...]
+    supplied: bool = False
+    """The rows have been made already: they are the companion, and leave as they are."""
 
     @classmethod
     def find(cls, rows: Rows, frame: Frame, survey: Survey, method: Isometric, draws: Draws) -> Solution:
@@ -184,7 +204,7 @@ class Solution:
         explained = ~E.any(axis=0)
         M = isometry.carry(np.where(explained, 0.0, Ystar - Y))  # what X explains, and constants, stay bit for bit
         remarks = small.remarks(X, Y, Z, spread.rows)
-        return cls(frame, survey, isometry, original, draws, M, E, Estar, remarks)
+        return cls(frame, survey, isometry, original, draws, M, E, Estar, remarks, isinstance(method, Supplied))
 
     @property
     def design(self) -> Design:
@@ -203,21 +223,20 @@ class Solution:
     def nu(self) -> int:
         return self.survey.spread.rows - self.rank
 
-    def coordinates(self, block: Block) -> tuple[Array, Array]:
-        """Y and the coordinates A of a block."""
+    def mapped(self, block: Block) -> tuple[Array, Array, Array]:
+        """Y, Y* and the coordinates A of a block: the change is added, so a column keeps the digits that it has."""
         A = self.frame.matrix(block, self.draws.columns)
-        Y = A[:, self.confidential].copy(order="F")
         p = A.shape[1] - self.draws.columns
+        Y = A[:, self.confidential].copy(order="F")
+        made = A[:, self.confidential.stop : p].copy(order="F") if self.supplied else None
         A[:, :p] -= self.isometry.basis.centre
         A[:, p:] = self.draws.take(block)
         self.isometry.basis.divide(A)
-        return Y, A
+        return Y, Y + A @ self.M if made is None else made, A
 
     def released(self, block: Block) -> Array:
-        """Y* of a block: the change is added, so a column keeps the digits that it has."""
-        Ystar, A = self.coordinates(block)
-        Ystar += A @ self.M
-        return Ystar
+        """Y* of a block."""
+        return self.mapped(block)[1]
 
     def watching(self, sampled: NDArray[np.int64]) -> Watching:
         """The map that is watched; `sampled` rows are kept whole."""
@@ -246,9 +265,8 @@ class Watching:
 
     def __call__(self, block: Block) -> tuple[Array, Watch]:
         solution, k = self.solution, self.solution.design.k
-        Y, A = solution.coordinates(block)
-        change = A @ solution.M
-        Ystar = Y + change
+        Y, Ystar, A = solution.mapped(block)
+        change = Ystar - Y
         first, last = np.searchsorted(self.sampled, [block.start, block.start + len(block)])
         rows, w = self.sampled[first:last] - block.start, self.weights(block)
         residuals = A[rows] @ self.ME
@@ -274,6 +292,11 @@ def centre_of(design: Design, spread: Spread) -> Array:
     return (
         np.where(np.arange(len(spread.mean)) > 0, spread.mean, 0.0) if design.intercept else np.zeros(len(spread.mean))
     )
+
+
+def companion_columns(block: Block, design: Design) -> Array:
+    """The confidential columns of the row-aligned data set beside a block."""
+    return np.column_stack([block.columns[COMPANION + name] for name in design.confidential])
 
 
 class Draws:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -36,10 +36,12 @@ class Claim:
     error: float
     ratio: float
     where: str
+    promised: bool = True
+    """Where not, the error was reached and is told; nothing depends on it."""
 
     @property
     def holds(self) -> bool:
-        return self.ratio <= BOUND
+        return not self.promised or self.ratio <= BOUND
 
     @classmethod
     def worst(cls, statistic: str, sentence: str, errors: Array, lost: Array, names: Sequence[str]) -> Claim:
@@ -84,10 +86,17 @@ class Pair:
     spans_one: bool
     """Whether 1 lies in the span of X: if not, means are not promised and second moments are raw."""
 
+    broken: Mapping[str, int] | None = None
+    """Released records that leave each bound or edit; None where there are none to leave."""
+
     @classmethod
-    def of(cls, before: Standing, after: Standing, size: Array, design: Design) -> Pair:
+    def of(
+        cls, before: Standing, after: Standing, size: Array, design: Design, broken: Mapping[str, int] | None = None
+    ) -> Pair:
         same = before.given == after.given
-        return cls(before.moments, after.moments, size, design.names, design.confidential, same, design.intercept)
+        return cls(
+            before.moments, after.moments, size, design.names, design.confidential, same, design.intercept, broken
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class Leverage:
         if w is not None:
             size = size * w
         rows = np.flatnonzero(size > 0.2 * self.least)
-        rows = rows if len(rows) else size.argmax(keepdims=True)
+        rows = rows if len(rows) else np.array([size.argmax()])
         Q = solve_triangular(self.R, U[rows].T, trans=1).T if U.shape[1] else U[rows]
         h = np.einsum("ij,ij->i", Q, Q) * (1.0 if w is None else w[rows])
         top = int(h.argmax())

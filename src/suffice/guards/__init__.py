@@ -11,6 +11,7 @@ from suffice.guards.domain import domain
 from suffice.guards.explained_columns import explained_columns
 from suffice.guards.kept_scores import kept_scores
 from suffice.guards.leverage import leverage
+from suffice.guards.limits import limits
 from suffice.guards.outliers import outliers
 from suffice.guards.precision import precision
 from suffice.guards.repeated_release import repeated_release
@@ -19,6 +20,7 @@ from suffice.guards.row_order import row_order
 from suffice.guards.seed import seed
 from suffice.guards.spreadsheet import spreadsheet
 from suffice.guards.stacked_leverage import stacked_leverage
+from suffice.guards.unmoved_records import unmoved_records
 from suffice.guards.zero_weights import zero_weights
 
 GUARDS: dict[str, Guard] = {
@@ -27,6 +29,8 @@ GUARDS: dict[str, Guard] = {
     "stacked-leverage": stacked_leverage,
     "explained-columns": explained_columns,
     "copies": copies,
+    "unmoved-records": unmoved_records,
+    "limits": limits,
     "seed": seed,
     "row-order": row_order,
     "residual-correlation": residual_correlation,

@@ -9,6 +9,7 @@ from scipy.special import betaincinv
 from suffice.facts import Facts
 from suffice.guard import Finding, Level
 from suffice.guards.residual_correlation import largest
+from suffice.guards.wording import listed
 
 STOP, WARN = 0.9, 0.7
 ALIKE = 1e-6
@@ -72,7 +73,7 @@ def _message(facts: Facts, null: float, level: Level) -> str:
         )
     return (
         f"A combination of the released residuals correlates {facts.canonical:.3f} with one of the original "
-        f"residuals (unrelated residuals: below {null:.2f})."
+        f"residuals (unrelated residuals: below {null:.2f}), most of all in {listed(facts.alike_columns) or 'all'}."
     )
 
 

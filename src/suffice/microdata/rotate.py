@@ -50,7 +50,7 @@ class Rotate(Whole):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    promises: ClassVar = ("mean", "covariance", "fit", "limits")
     references: ClassVar = (
         "Langsrud (2019), equations (14)-(16), as a Markov chain",
         "Ting, Fienberg & Trottini (2008)",

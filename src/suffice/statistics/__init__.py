@@ -3,8 +3,9 @@
 from suffice.statistics.covariance import Covariance
 from suffice.statistics.fit import Fit
 from suffice.statistics.given import Given
+from suffice.statistics.limit import Limit
 from suffice.statistics.mean import Mean
 
-STATISTICS = {statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), Given())}
+STATISTICS = {statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), Given(), Limit())}
 
-__all__ = ["STATISTICS", "Covariance", "Fit", "Given", "Mean"]
+__all__ = ["STATISTICS", "Covariance", "Fit", "Given", "Limit", "Mean"]

@@ -1,0 +1,21 @@
+"""Records that a method which moves them one by one has never moved."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts
+from suffice.guard import Finding
+from suffice.guards.wording import count, share
+
+
+def unmoved_records(facts: Facts) -> Finding | None:
+    """One record or more, all-zero ones aside: stop."""
+    if facts.unmoved == 0:
+        return None
+    return Finding(
+        "unmoved-records",
+        "stop",
+        f"{count(facts.unmoved, 'record')} of {facts.n:,} ({share(facts.unmoved, facts.n)}) never moved: "
+        "every bound and edit around them leaves no room.",
+        "Ask for more sweeps, for zeros to be free, or for looser bounds and edits.",
+        {"unmoved": facts.unmoved, "records": facts.n},
+    )

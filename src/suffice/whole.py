@@ -1,0 +1,253 @@
+"""Methods that need all rows at once, on files of any size.
+
+A file of more than SUPER records is dealt at random into super-blocks that fit in memory. The method works on each,
+the records are dealt anew, and it works on each again. What holds in every super-block - sums, cross-products,
+bounds, edits - holds in the file. The number of super-blocks depends on the number of records only, so neither the
+engine nor the memory at hand changes a release.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.algebra.basis import Basis
+from suffice.design import Design
+from suffice.engines.memory import MemoryRows
+from suffice.limits import Limits
+from suffice.method import Answer, Whole
+from suffice.rows import BLOCK, RUN, Block, Rows, spans
+from suffice.seed import Stream
+from suffice.solution import STEEP, Draws, Frame, Joined, Survey, centre_of, companion_columns, fold
+from suffice.task import Task
+
+Array = NDArray[np.float64]
+
+SUPER = 2**20
+"""Records in a super-block, at most: what is held in memory at a time."""
+ROUNDS = 2
+"""How often the records are dealt into super-blocks."""
+
+
+@dataclass(frozen=True, repr=False)
+class Layout:
+    """One record as a row of numbers: its place, X, original Y, Y where it is now, weight, cell, right-hand sides."""
+
+    design: Design
+    basis: Basis
+    given: list[int]
+    mean_weight: float
+    limits: Limits | None
+    started: bool
+    """Whether the walk starts from other rows than the original."""
+
+    @classmethod
+    def of(cls, rows: Rows, design: Design, survey: Survey, limits: Limits | None, started: bool) -> Layout:
+        frame, none, spread = Frame(design, False), Draws(Stream(b""), 0, False), survey.spread
+        basis = Basis.choose(survey.sample, spread, centre_of(design, spread))
+        isometry, _ = fold(rows, frame, basis, none, spread)
+        if isometry.condition > STEEP:
+            isometry, _ = fold(rows, frame, isometry.refined(), none, spread)
+        given = [j for j in isometry.pivots if j < design.m]
+        return cls(design, isometry.basis, given, spread.weight / spread.rows, limits, started)
+
+    @property
+    def edits(self) -> int:
+        return 0 if self.limits is None else len(self.limits.C) + len(self.limits.equalities)
+
+    @property
+    def width(self) -> int:
+        return 3 + len(self.given) + 2 * self.design.k + self.edits
+
+    @property
+    def now(self) -> slice:
+        """Where a record's Y is."""
+        first = 1 + len(self.given) + self.design.k
+        return slice(first, first + self.design.k)
+
+    def records(self, block: Block) -> Array:
+        r, k = len(self.given), self.design.k
+        out = np.empty((len(block), self.width))
+        A = self.design.matrix(block)
+        out[:, 0] = np.arange(block.start, block.start + len(block))
+        out[:, 1 + r : 1 + r + k] = A[:, self.design.m :]
+        out[:, self.now] = companion_columns(block, self.design) if self.started else A[:, self.design.m :]
+        A -= self.basis.centre
+        self.basis.divide(A)
+        out[:, 1 : 1 + r] = A[:, self.given]
+        w = self.design.weights(block)
+        out[:, self.now.stop] = 1.0 if w is None else w / self.mean_weight
+        out[:, self.now.stop + 1] = self.design.cells(block)
+        if self.limits is not None:
+            out[:, self.now.stop + 2 :] = np.hstack([self.limits.rhs_of(block), self.limits.equal_to(block)])
+        return out
+
+    def task(self, records: Array) -> Task:
+        r, k, last = len(self.given), self.design.k, self.now.stop
+        limits = self.limits
+        if limits is not None:
+            rhs, b = np.split(records[:, last + 2 :], [len(limits.C)], axis=1)
+            limits = replace(limits, rhs=np.ascontiguousarray(rhs), b=np.ascontiguousarray(b))
+        return Task(
+            np.ascontiguousarray(records[:, 1 : 1 + r]),
+            np.ascontiguousarray(records[:, self.now]),
+            np.ascontiguousarray(records[:, 1 + r : 1 + r + k]),
+            None if self.design.roles.weight is None else np.ascontiguousarray(records[:, last]),
+            limits,
+            records[:, last + 1].astype(np.int64) if self.design.categories else None,
+            self.design.confidential,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Masked:
+    """The rows that a method made, and what must be said about them."""
+
+    rows: Rows
+    remarks: tuple[str, ...]
+    unmoved: int
+
+
+def masked(
+    rows: Rows, started: bool, design: Design, survey: Survey, limits: Limits | None, method: Whole, stream: Stream
+) -> Masked:
+    """Run a method on all rows; `started`: the rows carry, as companion, the values that it starts from."""
+    source = rows.rows if isinstance(rows, Joined) else rows
+    layout = Layout.of(source, design, survey, limits, started)
+    columns = Frame(design, started).columns
+    runs = rows.map(lambda run: np.vstack([layout.records(block) for block in run]), columns, "gathering")
+    if rows.n <= SUPER:
+        answer = method.answer(layout.task(np.vstack(list(runs))), stream, rows.progress)
+        made = stored(rows, iter([answer.Ystar]), design.confidential)
+        return Masked(made, answer.remarks(), len(answer.unmoved))
+    return _in_rounds(runs, rows, layout, method, stream)
+
+
+def stored(rows: Rows, values: Iterator[Array], names: Sequence[str]) -> Rows:
+    """Released values run by run, as rows beside the original: in memory, or in a nameless file where they are many."""
+    if rows.n <= SUPER:
+        table = pa.table(dict(zip(names, np.asfortranarray(np.vstack(list(values))).T, strict=True)))
+        return MemoryRows(table, rows.threads)
+    file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the rows that read it
+    for run in values:
+        file.write(np.ascontiguousarray(run).data)
+    return Stored(file, rows.n, names, rows.threads)
+
+
+def _in_rounds(runs: Iterator[Array], rows: Rows, layout: Layout, method: Whole, stream: Stream) -> Masked:
+    count = -(-rows.n // SUPER)
+    answers: list[Answer] = []
+    unmoved = 0
+    with ExitStack() as stack:
+        files = _dealt(runs, layout, count, stream, 0, stack)
+        for turn in range(ROUNDS):
+            last = turn == ROUNDS - 1
+
+            def worked(turn: int = turn, last: bool = last, files: Sequence[IO[bytes]] = files) -> Iterator[Array]:
+                nonlocal unmoved
+                for number, file in enumerate(files):
+                    records = _read(file, layout.width)
+                    answer = method.answer(layout.task(records), stream.child(f"{turn}:{number}"), None)
+                    records[:, layout.now] = answer.Ystar
+                    answers.append(_light(answer))
+                    unmoved += len(answer.unmoved) if last else 0
+                    if rows.progress is not None:
+                        rows.progress("masking", turn * count + number + 1, ROUNDS * count)
+                    yield records
+
+            files = _dealt(worked(), layout, count, stream, None if last else turn + 1, stack)
+        result = _in_order(files, layout, rows.n)
+    return Masked(Stored(result, rows.n, layout.design.confidential, rows.threads), _summary(answers), unmoved)
+
+
+def _dealt(
+    chunks: Iterator[Array], layout: Layout, count: int, stream: Stream, turn: int | None, stack: ExitStack
+) -> list[IO[bytes]]:
+    """Records in nameless files: dealt at random, or by their place where `turn` is None."""
+    files = [_nameless(stack) for _ in range(count)]
+    for number, records in enumerate(chunks):
+        if turn is None:
+            where = (records[:, 0] // SUPER).astype(np.int64)
+        else:
+            where = stream.generator(f"super-block {turn}", number).integers(count, size=len(records))
+        order = np.argsort(where, kind="stable")
+        ends = np.cumsum(np.bincount(where, minlength=count))
+        for file, first, last in zip(files, [0, *ends[:-1]], ends, strict=True):
+            file.write(np.ascontiguousarray(records[order[first:last]]).data)
+    return files
+
+
+def _nameless(stack: ExitStack) -> IO[bytes]:
+    return stack.enter_context(tempfile.TemporaryFile())
+
+
+def _read(file: IO[bytes], width: int) -> Array:
+    file.seek(0)
+    return np.fromfile(file, dtype=np.float64).reshape(-1, width)
+
+
+def _in_order(files: Sequence[IO[bytes]], layout: Layout, n: int) -> IO[bytes]:
+    """The released values alone, in the order of the original."""
+    out: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the rows that read it
+    for file in files:
+        records = _read(file, layout.width)
+        out.write(np.ascontiguousarray(records[np.argsort(records[:, 0])][:, layout.now]).data)
+        file.seek(0)
+        file.truncate()
+    return out
+
+
+@dataclass(frozen=True, repr=False)
+class _Light:
+    """An answer without its rows."""
+
+    said: tuple[str, ...]
+
+    Ystar: Array = None  # type: ignore[assignment]
+    unmoved: tuple[int, ...] = ()
+
+    def remarks(self) -> tuple[str, ...]:
+        return self.said
+
+
+def _light(answer: Answer) -> Answer:
+    return _Light(answer.remarks())
+
+
+def _summary(answers: Sequence[Answer]) -> tuple[str, ...]:
+    """What every super-block says, once each, with how often it was said."""
+    count: dict[str, int] = {}
+    for answer in answers:
+        for remark in answer.remarks():
+            count[remark] = count.get(remark, 0) + 1
+    said = sorted(count.items(), key=lambda item: -item[1])[:8]
+    return (
+        f"{len(answers)} super-blocks in {ROUNDS} rounds.",
+        *(f"{remark} ({times} super-blocks)" for remark, times in said),
+    )
+
+
+class Stored(Rows):
+    """Columns of numbers in a nameless file, a record after the other."""
+
+    def __init__(self, file: IO[bytes], n: int, names: Sequence[str], threads: int) -> None:
+        self.file, self.n, self.names, self.threads = file, n, tuple(names), threads
+        self.kinds = dict.fromkeys(names, "float")
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        self.file.seek(0)
+        for start, stop in spans(0, self.n, BLOCK * RUN):
+            values = np.fromfile(self.file, dtype=np.float64, count=(stop - start) * len(self.names))
+            table = values.reshape(stop - start, len(self.names))
+            chosen: dict[str, Any] = {name: np.ascontiguousarray(table[:, self.names.index(name)]) for name in columns}
+            yield [
+                Block(start + a, {name: column[a:b] for name, column in chosen.items()})
+                for a, b in spans(0, stop - start)
+            ]
