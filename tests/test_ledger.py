@@ -78,6 +78,7 @@ def test_a_line_holds_these_fields_and_no_others(ledger: Ledger) -> None:
         FIRST.line()[:-1],
         FIRST.line()[:40],
     ],
+    ids=range(9),  # a line has its time in it
 )
 def test_a_damaged_line_is_named_by_its_number_alone(ledger: Ledger, damage: str) -> None:
     ledger.add(FIRST)
