@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from suffice import toml
 from suffice.bounds import OBSERVED, read
+from suffice.cli.app import app
 from suffice.cli.options import bounds as bounds_of_options
 from suffice.design import Design
 from suffice.engines.memory import MemoryRows
@@ -195,6 +197,21 @@ def test_bounds_as_options():
     assert bounds_of_options(None) == {}
     with pytest.raises(UsageError, match="--bound number 1 is not of the form"):
         bounds_of_options([OBSERVED, "wages=0:"])
+
+
+def test_the_command_line_takes_limits():
+    words = ["protect", "firms.csv", "-o", "out.csv", "--confidential", "wages,taxes", "--bound", "wages=2:1"]
+    words += ["--bound", "tax=0:", "--integer", "taxes,size", "--edit", "wages * taxes <= 1", "--edit", "wages <= 3"]
+    ended = CliRunner().invoke(app, words)
+    assert isinstance(ended.exception, UsageError)
+    for piece in (
+        "'wages' contradict",
+        "`bounds` names 'tax'",
+        "`integer` names 'size'",
+        "is not linear",
+        "4 mistakes",
+    ):
+        assert piece in str(ended.exception)
 
 
 # The original is held to them
