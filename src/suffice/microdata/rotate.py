@@ -80,7 +80,7 @@ class Rotate(Whole):
             generator = stream.generator("sweep", course.sweeps + 1)
             groups = dealer.groups(Y, course.sweeps + 1, generator)
             turn(Y, ground, groups, Chance.drawn(generator, ground, groups))
-            course.note(likeness, Y)
+            course.note(likeness.canonical(Y))
             if progress is not None:
                 progress("rotating", course.sweeps, most)
             reason = self._arrived(likeness, course, Y)
@@ -93,7 +93,7 @@ class Rotate(Whole):
         if self.correlation is not None:
             reached = float(np.abs(likeness.correlations(Y)).max(initial=0.0)) <= self.correlation
             return "the residual correlations are as asked" if reached else None
-        return course.reason
+        return course.reason(likeness, Y)
 
     @classmethod
     def examples(cls) -> tuple[Rotate, ...]:

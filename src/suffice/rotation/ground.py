@@ -71,7 +71,7 @@ class Ground:
 
     def feasible(self, Y: Array) -> Flags:
         """For each record: whether all its limits hold."""
-        return self.violations(Y) == 0
+        return np.asarray(self.violations(Y) == 0)
 
     def violations(self, Y: Array) -> NDArray[np.int64]:
         """For each record: cells beyond a bound, and edits that do not hold."""

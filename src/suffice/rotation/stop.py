@@ -13,7 +13,7 @@ from suffice.task import Task
 
 Array = NDArray[np.float64]
 
-WINDOW, PATIENCE, FALL = 20, 60, 0.03
+WINDOW, PATIENCE, FALL = 20, 100, 0.05
 """A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE (1 % in 20) has stopped."""
 SAMPLE, LINKED = 2000, 2
 """Of so many records, this many linked ones are at most twice what chance links."""
@@ -31,6 +31,7 @@ class Likeness:
 
     root: Array
     T: Array
+    weighed: Array
     W: Array
     inverse: Array
     rank: int
@@ -50,11 +51,13 @@ class Likeness:
         p = int((s > RANK * s.max(initial=0.0)).sum())
         W = s[:p, None] * Vt[:p] * size
         inverse = Vt[:p].T / s[:p] / size[:, None]
-        return cls(root, Q @ U[:, :p], W, inverse, task.X.shape[1], sample, Yhat[sample], E[sample])
+        T = Q @ U[:, :p]
+        weighed = T if task.w is None else root[:, None] * T
+        return cls(root, T, weighed, W, inverse, task.X.shape[1], sample, Yhat[sample], E[sample])
 
     def against(self, Y: Array) -> Array:
         """T'T*: the correlations of every original score with every released one."""
-        return np.asarray((self.T * self.root[:, None]).T @ Y @ self.inverse)
+        return np.asarray(self.weighed.T @ Y @ self.inverse)
 
     def canonical(self, Y: Array) -> float:
         """The largest canonical correlation of original and released residuals."""
@@ -106,12 +109,10 @@ class Course:
 
     null: float
     canonical: list[float] = field(default_factory=list)
-    linked: int = 0
 
-    def note(self, likeness: Likeness, Y: Array) -> None:
+    def note(self, canonical: float) -> None:
         """After one more sweep."""
-        self.canonical.append(likeness.canonical(Y))
-        self.linked = likeness.linked(Y) if self.inside is not None else 0
+        self.canonical.append(canonical)
 
     @property
     def sweeps(self) -> int:
@@ -122,20 +123,17 @@ class Course:
         """The first sweep after which the correlation was inside its null."""
         return next((i for i, each in enumerate(self.canonical, 1) if each <= self.null), None)
 
-    @property
-    def reason(self) -> str | None:
-        """Why to stop, or None."""
-        if not self.canonical:
-            return None
-        if self._mixed():
+    def reason(self, likeness: Likeness, Y: Array) -> str | None:
+        """Why to stop at Y, or None."""
+        if self._inside_for_long() and likeness.linked(Y) <= LINKED:
             return "the original is followed by chance only"
         if self._stalled():
             return "the canonical correlation has stopped falling"
         return None
 
-    def _mixed(self) -> bool:
-        long_enough = self.inside is not None and self.sweeps >= 2 * self.inside
-        return long_enough and self.canonical[-1] <= self.null and self.linked <= LINKED
+    def _inside_for_long(self) -> bool:
+        inside = self.inside
+        return inside is not None and self.sweeps >= 2 * inside and self.canonical[-1] <= self.null
 
     def _stalled(self) -> bool:
         if self.sweeps < WINDOW + PATIENCE:

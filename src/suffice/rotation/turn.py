@@ -70,6 +70,8 @@ def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array)
         Y[rows[good]] = new[good]
         left = ~good
         y, b, d, rows, uniforms = y[left], b[left], d[left], rows[left], uniforms[left]
+        if not len(rows):
+            return
     new = turned(y, b, d, feasible_angle(y, b, d, ground, rows, uniforms[:, TRIES]))
     onto_bounds(new, np.abs(y) + np.abs(b) + np.abs(d), ground)
     good = allowed(new, ground, rows)
@@ -127,12 +129,11 @@ def _new_direction(column: Array, basis: list[Array]) -> Array:
 
 def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
     """Which groups keep every limit."""
-    flat = new.reshape(len(new), -1, new.shape[2])
     good = np.ones(len(new), dtype=bool)
     if np.isfinite(ground.low).any():
-        good &= (flat >= ground.low).all(axis=(1, 2))
+        good &= (new >= ground.low).all(axis=(1, 2))
     if np.isfinite(ground.high).any():
-        good &= (flat <= ground.high).all(axis=(1, 2))
+        good &= (new <= ground.high).all(axis=(1, 2))
     if len(ground.C):
         good &= ground.edits_hold(new, ground.rhs[rows]).all(axis=1)
     return good

@@ -1,0 +1,227 @@
+"""Laws of Rotate, and the figures it must reach on the two files of the field."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.spatial import cKDTree
+
+from suffice.algebra.decomposition import Array
+from suffice.errors import InfeasibleError, UsageError
+from suffice.microdata import Ipso
+from suffice.microdata.rotate import Rotate
+from suffice.rotation import kernel, turn
+from suffice.rotation.stop import Course, Likeness
+from suffice.seed import Seed
+from suffice.task import Task
+from tests.places import SHARED, matrix, needs_shared
+from tests.rotation.cases import limits, skewed, tasks
+from tests.tolerances import ALGEBRA, ENGINE
+from tests.truth import ratios
+
+STREAM = Seed.for_tests(1).derive("rotate")
+
+
+@settings(max_examples=25, deadline=None)
+@given(task=tasks())
+def test_moments_and_limits_are_kept(task: Task) -> None:
+    walk = Rotate(sweeps=8).answer(task, STREAM)
+    X = task.X[:, 1:]
+    if task.w is None or (task.w > 0).sum() > task.X.shape[1]:
+        assert max(ratios(X, task.Y, X, walk.Ystar, task.w, task.w).values()) <= ALGEBRA
+    assert task.limits is not None
+    assert not task.limits.broken(walk.Ystar).any()
+
+
+def test_no_sweeps_is_the_original_and_one_changes_little() -> None:
+    task = skewed(400, 4)
+    assert (Rotate(sweeps=0).mask(task, STREAM) == task.Y).all()
+    one = Rotate(sweeps=1, groups="near").mask(task, STREAM)
+    many = Rotate(sweeps=40, groups="near").mask(task, STREAM)
+    assert 0 < np.abs(one - task.Y).mean() < 0.7 * np.abs(many - task.Y).mean()
+
+
+def test_the_key_decides() -> None:
+    task, method = skewed(60, 3, given=1), Rotate(sweeps=5)
+    assert (method.mask(task, STREAM) == method.mask(task, STREAM)).all()
+    other = method.mask(task, Seed.for_tests(2).derive("rotate"))
+    assert not np.isclose(method.mask(task, STREAM), other).any(axis=1).all()
+
+
+@pytest.mark.parametrize("groups", ["random", "near", "far"])
+def test_units_do_not_matter(groups: str) -> None:
+    task = skewed(90, 3, given=1)
+    unit = np.array([1024.0, 2.0**-20, 1.0])
+    scaled = replace(task, Y=task.Y * unit, original=task.Y * unit, limits=limits(task.Y * unit, 0.0))
+    method = Rotate(sweeps=10, groups=groups)  # type: ignore[arg-type]
+    assert np.allclose(method.mask(scaled, STREAM) / unit, method.mask(task, STREAM), rtol=0, atol=ENGINE)
+
+
+@pytest.mark.parametrize("groups", ["random", "near", "far"])
+@pytest.mark.parametrize("given", [0, 2])
+def test_many_sweeps_without_bounds_reach_the_null(given: int, groups: str) -> None:
+    task = replace(skewed(400, 3, given), limits=None)
+    walk = Rotate(sweeps=60, groups=groups).answer(task, STREAM)  # type: ignore[arg-type]
+    assert walk.course[0] > walk.null
+    assert walk.canonical <= walk.null
+
+
+def test_a_release_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    task, method = skewed(120, 3, given=1), Rotate(sweeps=20)
+    pytest.importorskip("numba")
+    fast = method.mask(task, STREAM)
+    monkeypatch.setattr("suffice.microdata.rotate.kernel", lambda: turn.turn)
+    assert kernel.kernel() is not turn.turn
+    assert np.allclose(method.mask(task, STREAM), fast, rtol=0, atol=ENGINE)
+
+
+def test_exact_zeros_stay_or_turn_as_asked() -> None:
+    task = skewed(600, 3)
+    Y = task.Y.copy()
+    Y[np.random.default_rng(2).random(600) < 0.4, 1] = 0.0
+    task = replace(task, Y=Y, original=Y)
+    kept, free = Rotate(sweeps=20).mask(task, STREAM), Rotate(sweeps=20, zeros="free").mask(task, STREAM)
+    assert ((kept == 0) == (Y == 0)).all()
+    assert (free[Y == 0] > 0).mean() > 0.9
+
+
+def test_inside_cells_the_moments_of_no_cell_are_frozen() -> None:
+    task = skewed(400, 2)
+    cells = np.arange(400) % 4
+    X = np.eye(4)[cells]
+    task = replace(task, X=X, cells=cells)
+    Ystar = Rotate(sweeps=30).mask(task, STREAM)
+    for cell in range(4):  # its sums are given, its variance is not
+        before, after = task.Y[cells == cell], Ystar[cells == cell]
+        assert np.allclose(before.sum(axis=0), after.sum(axis=0))
+        assert not np.isclose(before.var(axis=0), after.var(axis=0), rtol=1e-3).any()
+    assert max(ratios(X[:, 1:], task.Y, X[:, 1:], Ystar).values()) <= ALGEBRA
+
+
+def test_weights() -> None:
+    task, rng = skewed(300, 3, given=1), np.random.default_rng(1)
+    w = rng.exponential(size=300)
+    w[:20] = 0.0
+    task = replace(task, w=w)
+    walk = Rotate(sweeps=30).answer(task, STREAM)
+    X = task.X[:, 1:]
+    assert max(ratios(X, task.Y, X, walk.Ystar, w, w).values()) <= ALGEBRA
+    assert (walk.Ystar >= 0).all()
+    assert not walk.unmoved  # those without weight turn too
+    assert not np.isclose(walk.Ystar.T @ walk.Ystar, task.Y.T @ task.Y).any()  # unweighted ones are not promised
+
+
+def test_a_target_correlation_stops_the_walk() -> None:
+    task = skewed(300, 3)
+    walk = Rotate(correlation=0.3).answer(task, STREAM)
+    assert walk.reason == "the residual correlations are as asked"
+    reached = np.abs(Likeness.of(task).correlations(walk.Ystar))
+    assert reached.max() <= 0.3 + ENGINE
+    assert 0 < walk.sweeps < 20
+
+
+def test_an_infeasible_start_is_repaired_first() -> None:
+    task = skewed(200, 3)
+    start = Ipso().solve(task.X, task.Y, np.random.default_rng(1).normal(size=(200, 3)))
+    walk = Rotate(sweeps=3).answer(replace(task, Y=start), STREAM)
+    assert walk.repairs > 0
+    assert (walk.Ystar >= 0).all()
+    assert any("inside the limits" in said for said in walk.remarks())
+
+
+def test_records_at_vertices_never_move_and_are_counted() -> None:
+    Y = np.eye(4)[np.arange(40) % 4] * 5.0
+    Y[:4] = 0.0  # all-zero records aside
+    box = replace(limits(Y, 0.0), high=np.full(4, 5.0))
+    task = Task(np.ones((40, 1)), Y, Y, limits=box, names=("a", "b", "c", "d"))
+    pinned = replace(box, C=np.ones((1, 4)), rhs=np.ones((40, 1)) * Y.sum(axis=1, keepdims=True))
+    walk = Rotate(sweeps=20, zeros="free").answer(replace(task, limits=pinned), STREAM)
+    assert len(walk.unmoved) > 0
+    assert walk.unmoved[0] >= 4
+    assert f"{len(walk.unmoved)} records never moved." in walk.remarks()
+
+
+def test_a_direction_that_stays_rigid_is_named() -> None:
+    task = skewed(200, 3)
+    tight = replace(limits(task.Y), low=np.full(3, -np.inf))
+    C = np.array([[1.0, 0, 0], [-1.0, 0, 0]])
+    rhs = np.hstack([task.Y[:, :1], -task.Y[:, :1]]) + 1e-3
+    tight = replace(tight, C=C, rhs=rhs, names=("up", "down"))
+    walk = Rotate(sweeps=20).answer(replace(task, limits=tight, names=("wages", "b", "c")), STREAM)
+    assert walk.rigid[0] == (0,)
+    assert "A combination of wages stays as it was." in walk.remarks()
+
+
+def test_a_group_larger_than_the_file_is_refused() -> None:
+    with pytest.raises(InfeasibleError, match="groups of 5 records and the file has 4"):
+        Rotate().mask(skewed(4, 1, given=2), STREAM)
+
+
+@pytest.mark.parametrize("wrong", [{"sweeps": 1.5}, {"sweeps": -1}, {"most": None}, {"groups": "nearest"}])
+def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=f"rotate: {next(iter(wrong))} must be"):
+        Rotate(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_course_stops_when_it_no_longer_falls() -> None:
+    task = skewed(50, 2)
+    likeness = Likeness.of(task)
+    falling = Course(0.1, [0.999**i for i in range(200)])  # 10 % in 100 sweeps
+    assert falling.reason(likeness, task.Y) is None
+    resting = Course(0.1, [0.9997**i for i in range(200)])  # 3 %
+    assert resting.reason(likeness, task.Y) == "the canonical correlation has stopped falling"
+    assert Course(0.1, resting.canonical[:119]).reason(likeness, task.Y) is None
+
+
+def test_a_course_that_is_inside_its_null_goes_on_while_records_are_linked() -> None:
+    task = skewed(50, 2)
+    likeness, course = Likeness.of(task), Course(0.5, [0.9, 0.4, 0.4])
+    unrelated = np.roll(task.Y, 1, axis=0)
+    assert course.reason(likeness, unrelated) is None  # twice the sweeps that brought it there
+    course.note(0.4)
+    assert course.reason(likeness, unrelated) == "the original is followed by chance only"
+    assert course.reason(likeness, task.Y) is None  # every record is linked
+
+
+def linkage(Y: Array, Ystar: Array) -> float:
+    """The share of records whose nearest released record, in standard deviations, is their own."""
+    sd = Y.std(axis=0)
+    return float((cKDTree(Ystar / sd).query(Y / sd)[1] == np.arange(len(Y))).mean())
+
+
+def file(name: str, given: list[int]) -> Task:
+    assert SHARED is not None
+    A = matrix(name, SHARED / "data")
+    Y = np.delete(A, given, axis=1)
+    X = np.linalg.qr(np.hstack([np.ones((len(A), 1)), A[:, given]]))[0] * np.sqrt(len(A))
+    low = np.where(Y.min(axis=0) >= 0, 0.0, -np.inf)
+    box = replace(limits(Y, 0.0), low=low, names=tuple(f"bounds of {j}" for j in np.flatnonzero(low == 0)))
+    return Task(X, Y, Y, limits=box)
+
+
+@needs_shared
+@pytest.mark.parametrize("groups", ["random", "near"])
+@pytest.mark.parametrize("name", ["Tarragona", "CASCrefmicrodata"])
+def test_the_files_of_the_field_with_the_intercept_alone(name: str, groups: str) -> None:
+    task = file(name, [])
+    walk = Rotate(groups=groups).answer(task, STREAM)  # type: ignore[arg-type]
+    assert task.limits is not None
+    assert not task.limits.broken(walk.Ystar).any()
+    assert walk.canonical <= walk.null
+    assert linkage(task.Y, walk.Ystar) <= 2 / task.n
+    assert max(ratios(task.X[:, :0], task.Y, task.X[:, :0], walk.Ystar).values()) <= ALGEBRA
+    assert not walk.unmoved
+
+
+@needs_shared
+def test_census_with_three_given_columns() -> None:
+    task = file("CASCrefmicrodata", [0, 1, 2])
+    walk = Rotate(sweeps=600).answer(task, STREAM)
+    assert task.limits is not None
+    assert not task.limits.broken(walk.Ystar).any()
+    assert walk.canonical <= 0.35
+    assert linkage(task.Y, walk.Ystar) <= 0.007
+    assert max(ratios(task.X[:, 1:], task.Y, task.X[:, 1:], walk.Ystar).values()) <= ALGEBRA
