@@ -248,7 +248,8 @@ def test_an_edit_with_given_columns_has_a_right_hand_side_for_each_record():
     rows = MemoryRows(pa.table(FIRMS))
     design = Design.learn(rows, roles(edits=["taxes >= 0"]))
     filled = limits.beside(rows, design)
-    assert filled.rhs.tolist() == [[6, 0], [11, 0], [3.5, 0], [16, 0]]
+    assert filled.rhs == pytest.approx(np.array([[6, 0], [11, 0], [3.5, 0], [16, 0]]), rel=1e-13)
+    assert (filled.rhs[:, 1] == 0).all()
     block = next(iter(rows.runs(design.columns)))[0]
     assert np.array_equal(limits.rhs_of(block), filled.rhs)
     Y = np.column_stack([FIRMS[name] for name in COLUMNS])
@@ -281,6 +282,24 @@ def test_bounds_have_no_tolerance_and_edits_the_rounding_of_their_terms():
     assert learn(change, edits=["sum: total == wages + taxes", "wages + taxes <= total"]) is not None
     change["total"] = [0.3 - 1e-14, 0.8, 1e9 + 1e-3, 7.0]
     assert "sum does not hold in 1 record, first in row 1." in left(change, edits=["sum: total == wages + taxes"])
+
+
+def test_given_columns_that_nearly_cancel_have_their_rounding_too():
+    more = {"given": "budget + spent", "confidential": ["wages"]}
+    change = {"wages": [0.3, 0.1], "budget": [1e6, 1e9], "spent": [1e6 - 0.3, 1e9 - 0.1]}
+    edits = ["wages <= budget - spent", "wages >= budget - spent", "wages == budget - spent"]
+    table = pa.table(change)
+    for edit in edits:
+        rows = MemoryRows(table)
+        assert Limits.learn(rows, Design.learn(rows, Roles(**more, edits=[edit]))) is not None
+        rows = MemoryRows(table.set_column(0, "wages", pa.array([0.3, 0.1 + (-1e-4 if ">" in edit else 1e-4)])))
+        with pytest.raises(InputError, match="does not hold in 1 record, first in row 2"):
+            Limits.learn(rows, Design.learn(rows, Roles(**more, edits=[edit])))
+
+
+def test_missing_values_are_left_to_those_who_look_for_them():
+    asked = {"bounds": OBSERVED, "integer": ["wages"], "edits": ["wages <= turnover", "sum: total == wages + taxes"]}
+    assert learn({"wages": [3.0, np.nan, 0.0, 7.0], "taxes": [1.0, np.inf, 0.0, 2.0]}, **asked) is not None
 
 
 def test_equalities_are_verified_and_not_constrained():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import bounds as spans
-from suffice.algebra.moments import Spread
 from suffice.algebra.sightings import Sightings
 from suffice.coding import as_float
 from suffice.design import Design
@@ -71,13 +70,14 @@ class Limits:
         whole = tuple(roles.integer)
 
         def of(block: Block) -> Both:
-            Y, b = _confidential(block, design.confidential), limits.equal_to(block)
-            return Both(limits._look(block, whole), Spread.of(limits._sizes(Y, b)))
+            with np.errstate(all="ignore"):  # what is missing or infinite is found elsewhere, with its place
+                Y, b = _confidential(block, design.confidential), limits.equal_to(block)
+                return Both(limits._look(block, whole), _Largest(limits._sizes(Y, b).max(axis=0)))
 
         found = rows.fold(of, design.columns, "checking limits")
         if found.one.seen:
             raise _left(found.one.seen)
-        return replace(limits, scale=found.two.high) if limits.names or limits.equalities else None
+        return replace(limits, scale=found.two.values) if limits.names or limits.equalities else None
 
     @classmethod
     def of(cls, confidential: Sequence[str], low: Array, high: Array, conditions: Sequence[Edit]) -> Limits:
@@ -106,8 +106,8 @@ class Limits:
         return replace(self, rhs=both[:, : len(self.edits)], b=both[:, len(self.edits) :])
 
     def rhs_of(self, block: Block) -> Array:
-        """The right-hand side of the edits, a row for each record of a block."""
-        return self._right(self.edits, block)
+        """The right-hand side of the edits, a row for each record of a block, less sharp by its own rounding."""
+        return self._right(self.edits, block) + self._rounding(self.edits, block)
 
     def equal_to(self, block: Block) -> Array:
         """The right-hand side b of the equalities, a row for each record of a block."""
@@ -117,10 +117,22 @@ class Limits:
         out = np.empty((len(block), len(edits)))
         for column, edit in zip(out.T, edits, strict=True):
             column[:] = float(edit.constant)
-            for name, c in edit.coefficients:
-                if name not in self.confidential:
-                    column -= float(c) * as_float(block.columns[name])
+            for c, x in self._given(edit, block):
+                column -= c * x
         return out
+
+    def _rounding(self, edits: Sequence[Edit], block: Block) -> Array:
+        """What adding up the given columns may cost: 0 where an edit names none."""
+        out = np.zeros((len(block), len(edits)))
+        for column, edit in zip(out.T, edits, strict=True):
+            for c, x in self._given(edit, block):
+                column += CLOSE * np.abs(c * x)
+        return out
+
+    def _given(self, edit: Edit, block: Block) -> Iterator[tuple[float, Array]]:
+        for name, c in edit.coefficients:
+            if name not in self.confidential:
+                yield float(c), as_float(block.columns[name])
 
     def broken(self, Y: Array, rhs: Array | None = None) -> Flags:
         """For each record and each of `names` whether it is left."""
@@ -141,33 +153,45 @@ class Limits:
     def _sizes(self, Y: Array, b: Array) -> Array:
         return np.abs(Y) @ np.abs(self.A.T) + np.abs(b)
 
-    def unequal(self, Y: Array, b: Array) -> Flags:
-        """For each record and each equality whether it fails by more than rounding."""
-        return np.greater(self.gaps(Y, b), np.maximum(CLOSE * self._sizes(Y, b), DRIFT * np.asarray(self.scale)))
+    def unequal(self, Y: Array, b: Array, rounding: Array | float = 0.0) -> Flags:
+        """For each record and each equality whether it fails by more than rounding; `rounding`: that of b."""
+        allowed = np.maximum(CLOSE * self._sizes(Y, b) + rounding, DRIFT * np.asarray(self.scale))
+        return np.greater(self.gaps(Y, b), allowed)
 
     def left(self, rows: Rows, design: Design) -> dict[str, int]:
         """How many records of a file leave each limit, an equality among them."""
 
         def of(block: Block) -> Counter[str]:
-            Y = _confidential(block, self.confidential)
-            broken = np.hstack([self.broken(Y, self.rhs_of(block)), self.unequal(Y, self.equal_to(block))])
-            names = (*self.names, *(edit.name for edit in self.equalities))
-            return Counter({name: int(count) for name, count in zip(names, broken.sum(axis=0), strict=True) if count})
+            return Counter({name: int(flags.sum()) for name, flags in self._flags(block).items() if flags.any()})
 
         return dict(rows.fold(of, design.columns, "checking limits"))
 
-    def _look(self, block: Block, whole: Sequence[str]) -> Troubles:
-        Y = _confidential(block, self.confidential)
-        broken = np.hstack([self.broken(Y, self.rhs_of(block)), self.unequal(Y, self.equal_to(block))])
+    def _flags(self, block: Block) -> dict[str, Flags]:
+        """For each limit and each equality the records of a block that leave it."""
+        Y, b = _confidential(block, self.confidential), self.equal_to(block)
+        unequal = self.unequal(Y, b, self._rounding(self.equalities, block))
         names = (*self.names, *(edit.name for edit in self.equalities))
-        seen = {(name, "does not hold"): flags for name, flags in zip(names, broken.T, strict=True)}
+        return dict(zip(names, np.hstack([self.broken(Y, self.rhs_of(block)), unequal]).T, strict=True))
+
+    def _look(self, block: Block, whole: Sequence[str]) -> Troubles:
+        seen = {(name, "does not hold"): flags for name, flags in self._flags(block).items()}
         for name in whole:
-            y = Y[:, self.confidential.index(name)]
-            seen[name, "is not a whole number"] = y != np.rint(y)
+            y = as_float(block.columns[name])
+            seen[name, "is not a whole number"] = np.isfinite(y) & (y != np.rint(y))
         return Troubles({key: Sightings.of(flags, block.start) for key, flags in seen.items() if flags.any()})
 
     def __repr__(self) -> str:
         return f"Limits({', '.join([*self.names, *(edit.name for edit in self.equalities)])})"
+
+
+@dataclass(frozen=True, repr=False)
+class _Largest:
+    """The largest value of each column: a fold."""
+
+    values: Array
+
+    def __add__(self, other: _Largest) -> _Largest:
+        return _Largest(np.maximum(self.values, other.values))
 
 
 def _confidential(block: Block, names: Sequence[str]) -> Array:
@@ -179,18 +203,14 @@ def _ends(rows: Rows, design: Design) -> tuple[Array, Array]:
     names, roles = design.confidential, design.roles
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     if roles.bounds == spans.OBSERVED:
-        spread = rows.fold(_spread_of(names), design.confidential, "looking at signs")
-        return np.where(spread.low >= 0, 0.0, -np.inf), high
+        lowest = rows.fold(lambda b: _Largest(-_confidential(b, names).min(axis=0)), names, "looking at signs")
+        return np.where(lowest.values <= 0, 0.0, -np.inf), high
     for name, written in roles.bounds:
         j = names.index(name)
         span = spans.whole(written) if name in roles.integer else written
         low[j] = -np.inf if span[0] is None else span[0]
         high[j] = np.inf if span[1] is None else span[1]
     return low, high
-
-
-def _spread_of(names: Sequence[str]) -> Callable[[Block], Spread]:
-    return lambda block: Spread.of(_confidential(block, names))
 
 
 def _check_equalities(design: Design, kinds: Mapping[str, Kind]) -> None:
