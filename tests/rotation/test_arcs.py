@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.rotation.arcs import TURN, draw, forbidden
+from suffice.rotation.arcs import ROUND, TURN, angle, bearing, draw, forbidden
 from tests.tolerances import CHANCE
 
 
@@ -17,9 +17,9 @@ def test_an_angle_is_forbidden_exactly_where_the_limit_fails(seed: int, tight: b
     h = b.copy() if tight else b + rng.exponential(size=50)  # angle 0 is allowed
     limiting = h < np.hypot(b, d)
     start, end = forbidden(b[limiting], d[limiting], h[limiting])
-    angle = np.linspace(0, TURN, 1000)[:, None]
-    gap = b * np.cos(angle) + d * np.sin(angle) - h
-    inside = (angle > start) & (angle < end)
+    at = np.linspace(0, TURN, 1000)[:, None]
+    gap = b * np.cos(at) + d * np.sin(at) - h
+    inside = (at > angle(start)) & (at < angle(end))
     clear = np.abs(gap) > 1e-6
     assert (inside == (gap[:, limiting] > 0))[clear[:, limiting]].all()
     assert (gap[:, ~limiting] <= 0).all()
@@ -27,18 +27,19 @@ def test_an_angle_is_forbidden_exactly_where_the_limit_fails(seed: int, tight: b
 
 def test_the_angle_is_uniform_on_what_is_left() -> None:
     uniform = (np.arange(100_000) + 0.5) / 100_000
+    intervals = np.array([0.5, 4.0, 1.0]), np.array([2.0, 5.0, 1.5])
     one = np.repeat(np.arange(len(uniform)), 3)
-    start, end = np.tile([0.5, 4.0, 1.0], len(uniform)), np.tile([2.0, 5.0, 1.5], len(uniform))
-    angle = draw(one, start, end, uniform)
+    start, end = (np.tile(bearing(np.cos(t), np.sin(t)), len(uniform)) for t in intervals)
+    drawn = draw(one, start, end, uniform)
     free = TURN - 1.5 - 1.0
     for low, high in ((0.0, 0.5), (2.0, 4.0), (5.0, TURN)):
-        share = ((angle >= low) & (angle <= high)).mean()
+        share = ((drawn >= low) & (drawn <= high)).mean()
         assert abs(share - (high - low) / free) < 1e-4
-    assert not ((angle > 0.5) & (angle < 2.0)).any()
+    assert not ((drawn > 0.5) & (drawn < 2.0)).any()
 
 
 def test_nothing_left_is_no_turn() -> None:
-    assert draw(np.array([0, 0]), np.array([0.0, 3.0]), np.array([3.0, TURN]), np.array([0.7])) == 0
+    assert draw(np.array([0, 0]), np.array([0.0, 3.0]), np.array([3.0, ROUND]), np.array([0.7])) == 0
     assert draw(np.array([], dtype=int), np.array([]), np.array([]), np.array([0.25])) == 0.25 * TURN
 
 

@@ -9,26 +9,48 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 TURN = 2 * np.pi
+ROUND = 4.0
+"""A whole turn, in the measure of `bearing`."""
 APART = 8.0
 """Groups lie this far apart on one line, so that one sort serves all of them."""
 
 
-def forbidden(b: Array, d: Array, h: Array) -> tuple[Array, Array]:
-    """The angles at which b cos + d sin <= h fails, as intervals within [0, 2 pi]; 0 itself is allowed.
+def bearing(x: Array, y: Array) -> Array:
+    """A number in [0, 4] that grows with the angle of (x, y), without trigonometry: for comparing directions.
 
-    b cos t + d sin t = R cos(t - phi), so it fails where |t - phi| < arccos(h / R). What rounding would put on the
-    other side of 0 is cut off there.
+    >>> bearing(np.array([1.0, 0, -1, 0]), np.array([0.0, 1, 0, -1])).tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    p = x / (np.abs(x) + np.abs(y))
+    return np.where(y >= 0, 1.0 - p, 3.0 + p)
+
+
+def angle(t: Array) -> Array:
+    """The angle of a bearing.
+
+    >>> angle(np.array([0.0, 0.5, 3.0, 4.0])) / np.pi
+    array([0.  , 0.25, 1.5 , 2.  ])
+    """
+    p = np.where(t <= 2.0, 1.0 - t, t - 3.0)
+    turned = np.arctan2(1.0 - np.abs(p), p)
+    return np.where(t <= 2.0, turned, TURN - turned)
+
+
+def forbidden(b: Array, d: Array, h: Array) -> tuple[Array, Array]:
+    """The bearings at which b cos t + d sin t <= h fails, as intervals within [0, 4]; 0 itself is allowed.
+
+    The limit is met where (cos t, sin t) is (b h -+ d q, d h +- b q) / R^2, with R^2 = b^2 + d^2 = h^2 + q^2; it fails
+    between these two, around the direction (b, d). What rounding would put on the other side of 0 is cut off there.
 
     >>> start, end = forbidden(np.array([0.0]), np.array([1.0]), np.array([0.0]))  # sin t <= 0
-    >>> bool(np.isclose(start, 0)), bool(np.isclose(end, np.pi))
-    (True, True)
+    >>> angle(start).tolist(), (angle(end) / np.pi).tolist()
+    ([0.0], [1.0])
     """
-    half = np.arccos(np.clip(h / np.hypot(b, d), -1.0, 1.0))
-    phi = np.arctan2(d, b)
-    ahead = phi > 0
-    start = np.where(ahead, phi - half, phi - half + TURN)
-    end = np.where(ahead, np.minimum(phi + half, TURN), np.minimum(phi + half, 0.0) + TURN)
-    return np.maximum(start, 0.0), end
+    q = np.sqrt(np.maximum(b * b + d * d - h * h, 0.0))
+    middle = bearing(b, d)
+    start = bearing(b * h + d * q, d * h - b * q)
+    end = bearing(b * h - d * q, d * h + b * q)
+    return np.where(start > middle, 0.0, start), np.where(end < middle, ROUND, end)
 
 
 def draw(group: Rows, start: Array, end: Array, uniform: Array) -> Array:
@@ -37,29 +59,38 @@ def draw(group: Rows, start: Array, end: Array, uniform: Array) -> Array:
     group: whose each interval is, from 0, in ascending order.
     uniform: a number in [0, 1) for each group.
 
-    >>> group, start, end = np.array([0, 0]), np.array([1.0, 0.5]), np.array([2.0, 1.5])
-    >>> draw(group, start, end, np.array([0.25 / (2 * np.pi - 1.5)]))
-    array([0.25])
+    >>> group, start, end = np.array([0, 0]), np.array([1.0, 0.5]), np.array([3.0, 1.5])  # half a quarter, a quarter
+    >>> draw(group, start, end, np.array([0.25])) / np.pi
+    array([0.1875])
     """
     start, end = _sorted_rows(group, start, end, len(uniform))
     left = np.zeros_like(start)  # where each gap begins
     np.maximum.accumulate(end[:, :-1], axis=1, out=left[:, 1:])
-    gap = np.maximum(start - left, 0.0)
-    reach = np.cumsum(gap, axis=1)
-    free = reach[:, -1]
+    row, column = np.nonzero(start > left)
+    first, size = _angles(left[row, column], start[row, column])
+    free = np.bincount(row, size, len(uniform))
     place = uniform * free
-    which = np.minimum((reach <= place[:, None]).sum(axis=1), gap.shape[1] - 1)
-    row = np.arange(len(uniform))
-    before = np.where(which > 0, reach[row, which - 1], 0.0)
-    return np.where(free > 0, left[row, which] + (place - before), 0.0)
+    gap = np.zeros_like(start)
+    gap[row, column] = size
+    reach = np.cumsum(gap, axis=1)[row, column]
+    here = (place[row] >= reach - size) & (place[row] < reach)
+    drawn = np.zeros(len(uniform))
+    drawn[row[here]] = first[here] + (place[row] - (reach - size))[here]
+    return drawn
+
+
+def _angles(left: Array, right: Array) -> tuple[Array, Array]:
+    """Where each gap begins, and how long it is."""
+    first = angle(left)
+    return first, angle(right) - first
 
 
 def _sorted_rows(group: Rows, start: Array, end: Array, count: int) -> tuple[Array, Array]:
-    """Intervals as one row per group, by start; each row ends with an interval of no length at 2 pi."""
+    """Intervals as one row per group, by start; each row ends with an interval of no length at the end."""
     size = np.bincount(group, minlength=count)
     place = np.arange(len(group)) - np.repeat(np.cumsum(size) - size, size)
     order = np.argsort(APART * group + start)  # one sort serves all groups
-    starts = np.full((count, size.max(initial=0) + 1), TURN)
+    starts = np.full((count, int(size.max(initial=0)) + 1), ROUND)
     ends = starts.copy()
     starts[group, place], ends[group, place] = start[order], end[order]
     return starts, ends

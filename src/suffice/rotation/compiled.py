@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from suffice.rotation.arcs import TURN
+from suffice.rotation.arcs import ROUND, TURN
 from suffice.rotation.ground import ROUNDING, SLACK, Ground
 from suffice.rotation.turn import TRIES, VANISHED, Chance, only_plane
 
@@ -116,13 +116,18 @@ def _settle(  # type: ignore[no-untyped-def]
     Y, rows, y, b, d, new, uniforms, bounded, low, high, C, rhs, arcs
 ) -> None:
     """Draw the angle of one group, and write its records if every limit holds."""
-    for attempt in range(TRIES if bounded else 1):
+    if not bounded:
+        _turned(y, b, d, TURN * uniforms[0], new)
+        _write(Y, rows, new)
+        return
+    for attempt in range(TRIES):
         angle = TURN * uniforms[attempt]
-        if _turned(y, b, d, angle, new, bounded, low, high) and _edits_hold(new, rows, C, rhs):
-            _write(Y, rows, new)
-            return
-    angle = _feasible_angle(y, b, d, rows, uniforms[TRIES], low, high, C, rhs, arcs)
-    _turned(y, b, d, angle, new, False, low, high)
+        if _within(y, b, d, angle, low, high):
+            _turned(y, b, d, angle, new)
+            if _edits_hold(new, rows, C, rhs):
+                _write(Y, rows, new)
+                return
+    _turned(y, b, d, _feasible_angle(y, b, d, rows, uniforms[TRIES], low, high, C, rhs, arcs), new)
     if _onto_bounds(y, b, d, new, low, high) and _edits_hold(new, rows, C, rhs):
         _write(Y, rows, new)
 
@@ -135,15 +140,23 @@ def _write(Y, rows, new) -> None:  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _turned(y, b, d, angle, new, check, low, high) -> bool:  # type: ignore[no-untyped-def]
+def _turned(y, b, d, angle, new) -> None:  # type: ignore[no-untyped-def]
     c, s = math.cos(angle) - 1.0, math.sin(angle)
-    good = True
     for e in range(y.shape[0]):
         for j in range(y.shape[1]):
+            new[e, j] = c * b[e, j] + s * d[e, j] + y[e, j]
+
+
+@_compiled
+def _within(y, b, d, angle, low, high) -> bool:  # type: ignore[no-untyped-def]
+    """Whether every bound holds after a turn; most groups are told apart by their first record."""
+    c, s = math.cos(angle) - 1.0, math.sin(angle)
+    for e in range(y.shape[0]):
+        out = 0
+        for j in range(y.shape[1]):
             value = c * b[e, j] + s * d[e, j] + y[e, j]
-            new[e, j] = value
-            good &= (value >= low[j]) & (value <= high[j])
-        if check and not good:
+            out += (value < low[j]) | (value > high[j])
+        if out:
             return False
     return True
 
@@ -174,8 +187,8 @@ def _onto_bounds(y, b, d, new, low, high) -> bool:  # type: ignore[no-untyped-de
 
 @_compiled
 def _room(g, k, C):  # type: ignore[no-untyped-def]
-    """Where the arcs of one group are worked out: as many as it can have limits."""
-    return np.empty((2, g * (2 * k + C.shape[0])))
+    """Where the arcs of one group are worked out: as many as it can have limits, and one that closes them."""
+    return np.empty((2, g * (2 * k + C.shape[0]) + 1))
 
 
 @_compiled
@@ -185,11 +198,15 @@ def _feasible_angle(  # type: ignore[no-untyped-def]
     count = 0
     for e in range(y.shape[0]):
         for j in range(y.shape[1]):
-            a, noise = y[e, j] - b[e, j], ROUNDING * abs(y[e, j])
-            if high[j] < np.inf:
-                count = _forbid(b[e, j], d[e, j], high[j] - a, noise, arcs, count)
-            if low[j] > -np.inf:
-                count = _forbid(-b[e, j], -d[e, j], a - low[j], noise, arcs, count)
+            a, B, D = y[e, j] - b[e, j], b[e, j], d[e, j]
+            squared, noise = B * B + D * D, ROUNDING * abs(y[e, j])
+            above, below = high[j] - a, a - low[j]
+            if _limits(above, squared, noise):
+                arcs[0, count], arcs[1, count] = _forbidden(B, D, above)
+                count += 1
+            if _limits(below, squared, noise):
+                arcs[0, count], arcs[1, count] = _forbidden(-B, -D, below)
+                count += 1
         for c in range(C.shape[0]):
             B, D, F, terms = 0.0, 0.0, 0.0, 0.0
             for j in range(y.shape[1]):
@@ -197,22 +214,38 @@ def _feasible_angle(  # type: ignore[no-untyped-def]
                 D += C[c, j] * d[e, j]
                 F += C[c, j] * (y[e, j] - b[e, j])
                 terms += abs(C[c, j] * y[e, j])
-            count = _forbid(B, D, rhs[rows[e], c] - F, ROUNDING * terms, arcs, count)
+            if _limits(rhs[rows[e], c] - F, B * B + D * D, ROUNDING * terms):
+                arcs[0, count], arcs[1, count] = _forbidden(B, D, rhs[rows[e], c] - F)
+                count += 1
     return _draw(arcs, count, uniform)
 
 
 @_compiled
-def _forbid(b, d, h, noise, arcs, count) -> int:  # type: ignore[no-untyped-def]
-    """Note the interval that one limit forbids; see `suffice.rotation.arcs.forbidden`."""
-    squared = b * b + d * d
-    if h * abs(h) >= squared or squared <= noise * noise:
-        return count
-    half, phi = math.acos(min(max(h / math.hypot(b, d), -1.0), 1.0)), math.atan2(d, b)
-    if phi > 0:
-        arcs[0, count], arcs[1, count] = max(phi - half, 0.0), min(phi + half, TURN)
-    else:
-        arcs[0, count], arcs[1, count] = max(phi - half + TURN, 0.0), min(phi + half, 0.0) + TURN
-    return count + 1
+def _limits(h, squared, noise) -> bool:  # type: ignore[no-untyped-def]
+    """Whether a circle of that squared radius passes h; what turns by rounding alone limits nothing."""
+    return h * abs(h) < squared and squared > noise * noise
+
+
+@_compiled
+def _bearing(x, y) -> float:  # type: ignore[no-untyped-def]
+    p = x / (abs(x) + abs(y))
+    return 1.0 - p if y >= 0 else 3.0 + p
+
+
+@_compiled
+def _angle(t) -> float:  # type: ignore[no-untyped-def]
+    p = 1.0 - t if t <= 2.0 else t - 3.0
+    turned = math.atan2(1.0 - abs(p), p)
+    return turned if t <= 2.0 else TURN - turned
+
+
+@_compiled
+def _forbidden(b, d, h):  # type: ignore[no-untyped-def]
+    """The interval that one limit forbids; see `suffice.rotation.arcs.forbidden`."""
+    q = math.sqrt(max(b * b + d * d - h * h, 0.0))
+    middle = _bearing(b, d)
+    start, end = _bearing(b * h + d * q, d * h - b * q), _bearing(b * h - d * q, d * h + b * q)
+    return 0.0 if start > middle else start, ROUND if end < middle else end
 
 
 @_compiled
@@ -230,16 +263,20 @@ def _sort(arcs, count) -> None:  # type: ignore[no-untyped-def]
 def _draw(arcs, count, uniform) -> float:  # type: ignore[no-untyped-def]
     """An angle uniform on what the intervals leave; see `suffice.rotation.arcs.draw`."""
     _sort(arcs, count)
-    free, covered = 0.0, 0.0
-    for i in range(count):
-        free += max(arcs[0, i] - covered, 0.0)
-        covered = max(covered, arcs[1, i])
-    free += max(TURN - covered, 0.0)
-    place, covered = uniform * free, 0.0
-    for i in range(count):
-        gap = max(arcs[0, i] - covered, 0.0)
-        if place < gap:
-            return covered + place
-        place -= gap
-        covered = max(covered, arcs[1, i])
-    return covered + place if free > 0 else 0.0
+    arcs[0, count] = ROUND  # closes the last gap
+    free, covered, gaps = 0.0, 0.0, 0
+    for i in range(count + 1):
+        start, end = arcs[0, i], arcs[1, i]
+        if start > covered:  # a gap: kept as the angle where it begins, and its length
+            first = _angle(covered)
+            arcs[0, gaps], arcs[1, gaps] = first, _angle(start) - first
+            free += arcs[1, gaps]
+            gaps += 1
+        if i < count:
+            covered = max(covered, end)
+    place = uniform * free
+    for i in range(gaps):
+        if place < arcs[1, i]:
+            return arcs[0, i] + place
+        place -= arcs[1, i]
+    return 0.0
