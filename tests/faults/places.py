@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,21 +93,26 @@ class Place:
         return len(Ledger(self.key.with_name("key.ledger")).entries())
 
 
-def tried(trials: list[dict[str, Any]]) -> list[int]:
-    """How every trial ended."""
-    with tempfile.TemporaryDirectory() as folder:
-        return _tried(trials, Place.made(Path(folder) / "rehearsal", "parquet", old=False).words())
+class Trials:
+    """One process that forks once per trial."""
 
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("trial.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._ask(Place.made(folder / "rehearsal", "parquet", old=False).words())
 
-def _tried(trials: list[dict[str, Any]], rehearsal: list[str]) -> list[int]:
-    run = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("trial.py"))],
-        input=json.dumps({"trials": trials, "rehearsal": rehearsal}),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert run.returncode == 0, run.stderr
-    ended: list[int] = json.loads(run.stdout)
-    return ended
+    def __call__(self, trials: list[dict[str, Any]]) -> list[int]:
+        """How every trial ended."""
+        assert self.process.stdout is not None
+        self._ask(trials)
+        ended: list[int] = json.loads(self.process.stdout.readline())
+        return ended
+
+    def _ask(self, what: Any) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.places import OLD, OLD_PAPER, Place, tried
+from tests.faults.places import OLD, OLD_PAPER, Place, Trials
 
 CASES = [(kind, force) for kind in ("csv", "parquet") for force in (False, True)]
 Papers = list[bytes | None]
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> dict[tuple[str, bool], tuple[Papers, int]]:
+def whole(tmp_path_factory, tried: Trials) -> dict[tuple[str, bool], tuple[Papers, int]]:
     """For each kind: what an undisturbed write leaves, and how many lines it takes."""
     places = [Place.made(tmp_path_factory.mktemp("whole"), kind, old=force) for kind, force in CASES]
     undisturbed = {"line": 10**9, "signal": "SIGKILL"}
@@ -35,7 +35,7 @@ def _trial(place: Place, settings: dict[str, Any]) -> dict[str, Any]:
     return place.trial("--force", **settings, bucket=100)
 
 
-def disturbed(root: Path, whole: Any, every: int, last: int, cases: Any, **settings: Any) -> Any:
+def disturbed(tried: Trials, root: Path, whole: Any, every: int, last: int, cases: Any, **settings: Any) -> Any:
     """Places, how the write ended there, and what an undisturbed one leaves: one per line that is tried."""
     made, asked = [], []
     for kind, force in cases:
@@ -60,12 +60,12 @@ def hidden(place: Place) -> list[str]:
     return [name for name in place.left() if name.startswith((".", "temp/"))]
 
 
-def test_sigkill(tmp_path, whole):
+def test_sigkill(tried, tmp_path, whole):
     """No bucket and no temporary file is left: they have no names.
 
     To replace a file, the finished and certified release must have a name for a moment before it has its own.
     """
-    found = disturbed(tmp_path, whole, 6, 24, CASES, signal="SIGKILL")
+    found = disturbed(tried, tmp_path, whole, 6, 24, CASES, signal="SIGKILL")
     for place, force, new, ended in found:
         assert ended == -signal.SIGKILL
         fits(place, force, new)
@@ -76,11 +76,11 @@ def test_sigkill(tmp_path, whole):
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_sigterm_and_sigint(tmp_path, whole, named):
+def test_sigterm_and_sigint(tried, tmp_path, whole, named):
     """The way out is walked: nothing hidden is left, even where the file system has no nameless files."""
     for sign, code in (("SIGTERM", 143), ("SIGINT", 130)):
         cases = [("parquet", False), ("parquet", True)]
-        for place, force, new, ended in disturbed(tmp_path / sign, whole, 4, 6, cases, signal=sign, named=named):
+        for place, force, new, ended in disturbed(tried, tmp_path / sign, whole, 4, 6, cases, signal=sign, named=named):
             assert ended in (code, 0)
             assert ended == code or place.papers() == new
             fits(place, force, new)
@@ -88,10 +88,10 @@ def test_sigterm_and_sigint(tmp_path, whole, named):
             assert "Traceback" not in place.said()
 
 
-def test_sigkill_without_nameless_files(tmp_path, whole):
+def test_sigkill_without_nameless_files(tried, tmp_path, whole):
     """All that can be left is one's own: a hidden file that nobody else can read, or a complete release."""
     cases = [("parquet", False), ("csv", True)]
-    for place, force, new, _ in disturbed(tmp_path, whole, 6, 4, cases, signal="SIGKILL", named=True):
+    for place, force, new, _ in disturbed(tried, tmp_path, whole, 6, 4, cases, signal="SIGKILL", named=True):
         fits(place, force, new)
         for name in hidden(place):
             assert not name.startswith("temp/")
@@ -99,7 +99,7 @@ def test_sigkill_without_nameless_files(tmp_path, whole):
             assert path.read_bytes() in new or stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
-def test_a_release_stopped_once_can_be_made_again(tmp_path, whole):
+def test_a_release_stopped_once_can_be_made_again(tried, tmp_path, whole):
     """The ledger knows it already, and it is the same release: no guard objects."""
     new, lines = whole["parquet", False]
     place = Place.made(tmp_path / "again", "parquet", old=False)

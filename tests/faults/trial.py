@@ -1,4 +1,4 @@
-"""Runs a command many times in processes that are stopped at a chosen line: `python trial.py < trials.json`.
+"""Runs a command many times in processes that are stopped at a chosen line: a list of trials on each line of stdin.
 
 Modules are imported once; every trial is a fork. A trial is stopped when the so-manieth line of the modules that
 write is about to run, so that every moment of a write can be tried.
@@ -22,11 +22,11 @@ WRITING = ("draft.py", "release.py", "delivery.py", "ledger.py", "face.py", "pag
 
 
 def main() -> None:
-    asked = json.load(sys.stdin)
-    for module in _needed(asked["rehearsal"]):
+    for module in _needed(json.loads(sys.stdin.readline())):
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
-    print(json.dumps([_ended(trial) for trial in asked["trials"]]))
+    while line := sys.stdin.readline():
+        print(json.dumps([_ended(trial) for trial in json.loads(line)]), flush=True)
 
 
 def _needed(words: list[str]) -> list[str]:
