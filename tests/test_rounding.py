@@ -17,8 +17,10 @@ from suffice.limits import Limits
 from suffice.rounding import rounded
 from suffice.rounding.cells import Cells, nested
 from suffice.rounding.circulation import settle
+from suffice.rounding.equations import Equations
 from suffice.rounding.network import flow
 from suffice.rounding.pairs import pair_off
+from suffice.rounding.rounding import _rules
 from tests.tolerances import CHANCE, EXACT
 
 NAMES = ("a", "b", "c", "t")
@@ -92,6 +94,65 @@ def test_an_inequality_in_which_each_column_occurs_once_needs_no_program(seed, n
     assert not any(held.violations(rules_seen).values())
 
 
+TREES = [  # each edit with the column that makes it true
+    {"c == a + b": "c", "t == c + d": "t"},
+    {"a + b == c": "c", "d == t - c": "d"},
+    {"a == d + e": "a", "b == t + f": "b", "c == a + b": "c"},
+    {"c == a + b": "c", "c <= t + 3": "t"},
+    {"c == a + b": "c", "c >= t - 9": "t", "d <= e": "e"},
+    {"t == a + b + c": "t", "f == t + d": "f", "f <= e + 20": "e"},
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 40), edits=st.sampled_from(TREES))
+def test_subtotals_are_a_network_too(seed, n, edits):
+    """Whole tables with these equalities, and others made of the same rows: their middle is rounded."""
+    names = tuple("abcdeft")
+    generator = np.random.default_rng(seed)
+    leaf = generator.integers(3, size=n)
+    table = _with(edits, generator.integers(0, 9, (n, 7)).astype(float), names)
+    moved = table.copy()
+    for group in np.unique(leaf):
+        rows = np.flatnonzero(leaf == group)
+        moved[rows] = table[generator.permutation(rows)]
+    Y, held = 0.3 * table + 0.7 * moved, limits(n, edits, names)
+    Z = rounded(Y, list(range(7)), names, generator, limits=held, groups=[leaf], seconds=0)
+    check(Y, Z, list(range(7)), [leaf])
+    assert not held.broken(Z)[:, : len(held.C)].any()
+    assert not held.gaps(Z, held.b).any()
+
+
+def _with(edits, table, names):
+    for text, column in edits.items():
+        edit, j = parse(text), names.index(column)
+        c = np.array(edit.of(names))
+        over = table @ c - float(edit.constant)
+        table[:, j] -= (over if edit.equality else np.maximum(over, 0)) / c[j]
+    return table
+
+
+@pytest.mark.parametrize(
+    ("edits", "taken"),
+    [
+        (["t == a + b", "c <= t"], 2),
+        (["t == a + b", "a + b <= c"], 1),  # totals of a and b would be lost
+        (["t == a + b", "a <= c", "b <= c"], 2),  # two inequalities: the total of a or of b would be lost
+        (["a <= b", "b <= c"], 1),
+        (["t == 2*a"], 0),
+        (["t == a + b", "c == t + a"], 1),
+    ],
+)
+def test_which_conditions_are_taken_into_the_network(edits, taken):
+    rules = _rules(np.zeros((1, 4)), [0, 1, 2, 3], limits(1, edits))
+    equations = Equations.of(Cells.of(NAMES, np.zeros((1, 4)), [], rules))
+    assert len(equations.K) == taken
+    assert ((equations.K == 1).sum(axis=0) <= 1).all()
+    assert ((equations.K == -1).sum(axis=0) <= 1).all()
+    for columns, steps in equations.circuits():
+        assert not (equations.K[:, columns] @ steps).any()
+
+
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 3))
 def test_the_program_finds_a_rounding_wherever_there_is_one(seed, n):
@@ -133,7 +194,7 @@ def test_edits_that_overlap_are_mended_around_the_records_that_break_them():
     assert np.array_equal(Z[:, 3], Z[:, :3].sum(axis=1))
 
 
-def test_equalities_that_share_a_column_are_a_program():
+def test_edits_that_are_no_network_are_a_program():
     n = 60
     generator = np.random.default_rng(2)
     one = generator.integers(0, 9, (n, 4)).astype(float)
@@ -256,7 +317,7 @@ def test_pairs_leave_at_most_one_record_of_a_group_and_no_total_moves():
     generator = np.random.default_rng(1)
     part, leaf = generator.random((1000, 2)), generator.integers(7, size=1000)
     before = [np.bincount(leaf, column) for column in part.T]
-    pair_off(part, leaf, [1, 1], [-1, -1], generator)
+    pair_off(part, leaf, [(np.array([j]), np.array([1.0])) for j in (0, 1)], generator)
     for column, sums in zip(part.T, before, strict=True):
         assert np.bincount(leaf, (column > 0) & (column < 1)).max() <= 1
         assert np.allclose(np.bincount(leaf, column), sums, atol=1e-7)

@@ -89,13 +89,13 @@ class Cells:
         return broken
 
     def unkept(self, Z: Array) -> dict[str, int]:
-        """Totals that a rounding does not keep: column -> number of groups."""
+        """Totals that are whole and that a rounding does not keep: column -> number of groups."""
         found = dict.fromkeys(self.columns, 0)
         for level, label in enumerate(self.family):
             low, high = self.totals(level)
             for j, name in enumerate(self.columns):
                 sums = np.bincount(label, Z[:, j] - self.base[:, j], len(low))
-                found[name] += int(((sums < low[:, j]) | (sums > high[:, j])).sum())
+                found[name] += int(((sums != low[:, j]) & (low[:, j] == high[:, j])).sum())
         return {name: count for name, count in found.items() if count}
 
 

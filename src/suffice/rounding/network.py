@@ -1,70 +1,28 @@
-"""The rounding that always exists: totals of nested groups, and conditions in which each column occurs once."""
+"""The rounding that always exists: totals of nested groups, and conditions that are joined like a tree."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.rounding.cells import Array, Cells, Labels, Rule
-from suffice.rounding.circulation import NEAR, settle
+from suffice.rounding.cells import Array, Cells, Labels
+from suffice.rounding.circulation import settle
+from suffice.rounding.equations import Equations
 from suffice.rounding.pairs import pair_off
 
 GROUND = 0
 
 
-@dataclass(frozen=True, repr=False)
-class Equations:
-    """One equation for each record: the signed sum of some columns, and of a slack where it was an inequality.
-
-    sign: +1 or -1 for each column and then each slack, its coefficient
-    equation: the number of its equation, -1 where it is in none
-    slack: the fractions of the slacks, n x as many as there are
-    """
-
-    sign: NDArray[np.int64]
-    equation: NDArray[np.int64]
-    slack: Array
-
-    @classmethod
-    def of(cls, cells: Cells) -> Equations:
-        """Conditions with coefficients +1 and -1, equalities first, taken in order while their columns are free."""
-        sign, equation, slack = [1] * len(cells.columns), [-1] * len(cells.columns), []
-        conditions = [(rule, c) for rule in cells.rules for c in range(len(rule.C))]
-        for rule, c in sorted(conditions, key=lambda condition: not condition[0].equality):
-            columns = np.flatnonzero(rule.C[c]).tolist()
-            if not all(abs(rule.C[c, j]) == 1 and equation[j] < 0 for j in columns):
-                continue
-            number = max(equation) + 1
-            for j in columns:
-                sign[j], equation[j] = int(rule.C[c, j]), number
-            if not rule.equality:
-                slack.append((number, _slack(cells, rule, c)))
-        return cls(
-            np.array(sign + [1] * len(slack)),
-            np.array(equation + [number for number, _ in slack]),
-            np.column_stack([np.empty((len(cells.base), 0)), *(fraction for _, fraction in slack)]),
-        )
-
-
-def _slack(cells: Cells, rule: Rule, c: int) -> Array:
-    """The fraction of s in C z + s = h: s rounded down is 0 or more where it was, so the inequality holds."""
-    room = np.floor(rule.h[:, c] + rule.allowance[:, c]) - (cells.base + cells.part) @ rule.C[c]
-    fraction: Array = room - np.floor(room)
-    return np.where((fraction > NEAR) & (fraction < 1 - NEAR), fraction, 0.0)
-
-
 def flow(cells: Cells, generator: np.random.Generator) -> Array:
     """Whole numbers that keep every total and the conditions of `Equations`; the others are not looked at.
 
-    A cell is an edge from its record's equation (or from the ground) to its column's finest group; a slack is one
-    from its record's equation to the ground; each group whose total is not whole has an edge to the group above it.
-    Two laminar families: a network, so a rounding exists.
+    A cell is an edge from its record's equation (or from the ground) to its column's finest group, the cell of a
+    subtotal one from one equation to another, a slack one to the ground; each group whose total is not whole has an
+    edge to the group above it. A network, so a rounding exists.
     """
     equations = Equations.of(cells)
     part = np.hstack([cells.part, equations.slack])
-    pair_off(part, cells.leaf, equations.sign.tolist(), equations.equation.tolist(), generator)
+    pair_off(part, cells.leaf, equations.circuits(), generator)
     record, column = np.nonzero((part > 0) & (part < 1))
     value, tail, head = _edges(cells, equations, record, column)
     value[: len(record)] = part[record, column]
@@ -75,24 +33,31 @@ def flow(cells: Cells, generator: np.random.Generator) -> Array:
 
 def _edges(cells: Cells, equations: Equations, record: Labels, column: Labels) -> tuple[Array, Labels, Labels]:
     """Fractions, tails and heads: the cells first, then the groups whose totals are fractions."""
-    q, sign, equation = len(cells.columns), equations.sign, equations.equation
+    q, K, joins = len(cells.columns), equations.K, equations.joins
     sizes = [int(label.max(initial=-1)) + 1 for label in cells.family]
     first = 1 + q * np.concatenate([[0], np.cumsum(sizes)])  # the node of each level's first group
     deepest = len(sizes) - 1
-    of_record = first[-1] + record * q + equation[column]
+    of_record = first[-1] + record * len(K)
+    of_group = np.where(column < q, first[deepest] + cells.leaf[record] * q + column, GROUND)
+    other = np.where(joins[column] == 0, GROUND, of_group)
+    leaves, enters = (K == 1).sum(axis=0) > 0, (K == -1).sum(axis=0) > 0
+    tail = [np.where(leaves[column], of_record + _row_of(K == 1)[column], other)]
+    head = [np.where(enters[column], of_record + _row_of(K == -1)[column], of_group)]
     value = [np.empty(len(record))]
-    tail = [np.where(equation[column] >= 0, of_record, GROUND)]
-    head = [np.where(column < q, first[deepest] + cells.leaf[record] * q + column, GROUND)]
-    turned = [sign[column] < 0]
     for level in range(deepest, -1, -1):
         low, high = cells.totals(level)
-        group, j = np.nonzero(low < high)
+        group, j = np.nonzero((low < high) & (joins[:q] < 2))
+        below = first[level] + group * q + j
+        above = first[level - 1] + _above(cells, level)[group] * q + j if level else np.full(len(group), GROUND)
         value.append(_fractions(cells, level)[group, j])
-        tail.append(first[level] + group * q + j)
-        head.append(first[level - 1] + _above(cells, level)[group] * q + j if level else np.full(len(group), GROUND))
-        turned.append(sign[j] < 0)
-    values, tails, heads, turns = (np.concatenate(pieces) for pieces in (value, tail, head, turned))
-    return values, np.where(turns, heads, tails), np.where(turns, tails, heads)
+        tail.append(np.where(enters[j], above, below))
+        head.append(np.where(enters[j], below, above))
+    return np.concatenate(value), np.concatenate(tail), np.concatenate(head)
+
+
+def _row_of(there: NDArray[np.bool_]) -> Labels:
+    """The first row in which each column is there; 0 where it is in none."""
+    return there.argmax(axis=0) if len(there) else np.zeros(there.shape[1], dtype=np.int64)
 
 
 def _fractions(cells: Cells, level: int) -> Array:

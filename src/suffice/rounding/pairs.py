@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,32 +14,23 @@ Labels = NDArray[np.int64]
 
 
 def pair_off(
-    part: Array, leaf: Labels, sign: Sequence[int], equation: Sequence[int], generator: np.random.Generator
+    part: Array, leaf: Labels, circuits: Iterable[tuple[Labels, Array]], generator: np.random.Generator
 ) -> None:
     """Moves fractions until no two records of one group can be moved against each other; totals stay.
 
-    Two records of a group exchange d in a column of no equation, or in two columns of one equation, up or down by
+    Two records of a group exchange d in a column of no equation, or in columns that keep the equations, up or down by
     chance in proportion: each time at least one cell becomes whole, and the expectation of every cell stays.
 
     part: fractions of n records x q columns, changed in place
     leaf: the finest group of each record
-    sign: +1 or -1 for each column, its coefficient in its equation
-    equation: the equation of each column, -1 if it is in none
+    circuits: columns that two records can exchange in, and the steps of the first record
     """
-    for columns, steps in _circuits(sign, equation):
+    for columns, steps in circuits:
         while True:
             first, second = _couples(_live(part, columns), leaf, generator)
             if not len(first):
                 break
             _exchange(part, columns, steps, first, second, generator)
-
-
-def _circuits(sign: Sequence[int], equation: Sequence[int]) -> Iterator[tuple[Labels, Array]]:
-    """The columns that two records exchange in, and the steps of the first record."""
-    yield from ((np.array([j]), np.array([1.0])) for j, e in enumerate(equation) if e < 0)
-    for i, j in combinations(range(len(equation)), 2):
-        if equation[i] == equation[j] >= 0:
-            yield np.array([i, j]), np.array([float(sign[i]), -float(sign[j])])
 
 
 def _live(part: Array, columns: Labels) -> Labels:
