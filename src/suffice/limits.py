@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice import bounds as spans
 from suffice.algebra.sightings import Sightings
+from suffice.bounds import OBSERVED, whole
 from suffice.coding import as_float
 from suffice.design import Design
 from suffice.edits import Edit
@@ -67,12 +67,11 @@ class Limits:
             return None
         _check_equalities(design, rows.kinds)
         limits = cls.of(design.confidential, *_ends(rows, design), roles.conditions)
-        whole = tuple(roles.integer)
 
         def of(block: Block) -> Both:
             with np.errstate(all="ignore"):  # what is missing or infinite is found elsewhere, with its place
                 Y, b = _confidential(block, design.confidential), limits.equal_to(block)
-                return Both(limits._look(block, whole), _Largest(limits._sizes(Y, b).max(axis=0)))
+                return Both(limits._look(block, roles.integer), _Largest(limits._sizes(Y, b).max(axis=0)))
 
         found = rows.fold(of, design.columns, "checking limits")
         if found.one.seen:
@@ -173,9 +172,9 @@ class Limits:
         names = (*self.names, *(edit.name for edit in self.equalities))
         return dict(zip(names, np.hstack([self.broken(Y, self.rhs_of(block)), unequal]).T, strict=True))
 
-    def _look(self, block: Block, whole: Sequence[str]) -> Troubles:
+    def _look(self, block: Block, integer: Sequence[str]) -> Troubles:
         seen = {(name, "does not hold"): flags for name, flags in self._flags(block).items()}
-        for name in whole:
+        for name in integer:
             y = as_float(block.columns[name])
             seen[name, "is not a whole number"] = np.isfinite(y) & (y != np.rint(y))
         return Troubles({key: Sightings.of(flags, block.start) for key, flags in seen.items() if flags.any()})
@@ -202,12 +201,12 @@ def _ends(rows: Rows, design: Design) -> tuple[Array, Array]:
     """low and high of each column; whole numbers keep to the whole numbers between them."""
     names, roles = design.confidential, design.roles
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    if roles.bounds == spans.OBSERVED:
+    if roles.bounds == OBSERVED:
         lowest = rows.fold(lambda b: _Largest(-_confidential(b, names).min(axis=0)), names, "looking at signs")
         return np.where(lowest.values <= 0, 0.0, -np.inf), high
     for name, written in roles.bounds:
         j = names.index(name)
-        span = spans.whole(written) if name in roles.integer else written
+        span = whole(written) if name in roles.integer else written
         low[j] = -np.inf if span[0] is None else span[0]
         high[j] = np.inf if span[1] is None else span[1]
     return low, high

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suffice import bounds as spans
-from suffice import edits as conditions
+from suffice.bounds import read as read_bounds
+from suffice.bounds import whole
 from suffice.edits import Edit
+from suffice.edits import parse as parse_edit
 from suffice.errors import InputError, UsageError, suggest
 from suffice.formula import Factor, Terms, parse
 from suffice.rows import Kind
@@ -75,7 +76,7 @@ class Roles:
     @property
     def conditions(self) -> tuple[Edit, ...]:
         """The edits, read."""
-        return tuple(map(conditions.parse, self.edits))
+        return tuple(map(parse_edit, self.edits))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -170,7 +171,7 @@ def _two_roles(roles: Roles) -> Iterator[str]:
 def _limits(roles: Roles) -> Iterator[str]:
     """What is wrong with bounds, whole numbers and edits; the bounds are settled on the way."""
     try:
-        object.__setattr__(roles, "bounds", spans.read(roles.bounds, roles.confidential))
+        object.__setattr__(roles, "bounds", read_bounds(roles.bounds, roles.confidential))
     except UsageError as problem:
         yield str(problem)
         object.__setattr__(roles, "bounds", ())
@@ -183,7 +184,7 @@ def _bounded(roles: Roles) -> Iterator[str]:
     for name in [name for name in roles.integer if name not in roles.confidential]:
         yield f"`integer` names {name!r}, which is not confidential.{suggest(name, roles.confidential)}"
     for name in [name for name in bounds if name in roles.integer]:
-        low, high = spans.whole(bounds[name])
+        low, high = whole(bounds[name])
         if low is not None and high is not None and low > high:
             yield f"No whole number lies between the bounds of {name!r}."
 
@@ -192,7 +193,7 @@ def _edited(roles: Roles) -> Iterator[str]:
     known, names = {*roles.confidential, *roles.terms.columns}, set()
     for text in roles.edits:
         try:
-            edit = conditions.parse(text)
+            edit = parse_edit(text)
         except UsageError as problem:
             yield str(problem)
             continue
