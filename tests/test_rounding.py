@@ -132,6 +132,20 @@ def _with(edits, table, names):
     return table
 
 
+def test_subtotals_where_no_total_is_whole():
+    generator = np.random.default_rng(8)
+    leaf = generator.integers(5, size=300)
+    Y = 9 * generator.random((300, 4))
+    Y[:, 2] = Y[:, :2].sum(axis=1)
+    Y[:, 3] = Y[:, 2] + 3
+    held = limits(300, ["c == a + b", "t == c + 3"])
+    Z = rounded(Y, [0, 1, 2, 3], NAMES, generator, limits=held, groups=[leaf], seconds=0)
+    assert not held.gaps(Z, held.b).any()
+    assert (np.abs(Z - Y) < 1).all()
+    for j in (0, 1, 3):
+        assert (np.abs(np.bincount(leaf, Z[:, j] - Y[:, j])) < 1).all()
+
+
 @pytest.mark.parametrize(
     ("edits", "taken"),
     [
