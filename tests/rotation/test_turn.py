@@ -15,7 +15,7 @@ from suffice.rotation.groups import Dealer, deal
 from suffice.rotation.turn import Chance, plane
 from suffice.task import Task
 from tests.rotation.cases import limits, skewed, tasks
-from tests.tolerances import CHANCE, ENGINE
+from tests.tolerances import CHANCE
 
 
 def swept(task: Task, kernel: plain.turn, sweeps: int = 3, kind: str = "random") -> np.ndarray:
@@ -53,14 +53,14 @@ def test_sums_and_products_stay(task: Task) -> None:
 def test_both_kernels_give_the_same_release(task: Task, sweeps: int) -> None:
     compiled = pytest.importorskip("suffice.rotation.compiled")
     Y, same = swept(task, plain.turn, sweeps), swept(task, compiled.turn, sweeps)
-    assert np.allclose(Y, same, rtol=0, atol=ENGINE * np.abs(task.Y).max(axis=0).clip(1e-300))
+    assert np.array_equal(Y, same)  # to the last bit: a walk amplifies
 
 
 @pytest.mark.parametrize("given", [0, 3])
-def test_both_kernels_give_the_same_release_after_twenty_sweeps(given: int) -> None:
+def test_both_kernels_give_the_same_release_after_many_sweeps(given: int) -> None:
     compiled = pytest.importorskip("suffice.rotation.compiled")
     task = skewed(300, 5, given)
-    assert np.allclose(swept(task, plain.turn, 20), swept(task, compiled.turn, 20), rtol=0, atol=ENGINE)
+    assert (swept(task, plain.turn, 200) == swept(task, compiled.turn, 200)).all()
 
 
 def test_one_plane_in_closed_form_is_the_plane_of_gram_schmidt() -> None:

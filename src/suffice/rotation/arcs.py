@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.rotation.trigonometry import turns
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-TURN = 2 * np.pi
 ROUND = 4.0
 """A whole turn, in the measure of `bearing`."""
-APART = 8.0
-"""Groups lie this far apart on one line, so that one sort serves all of them."""
 
 
 def bearing(x: Array, y: Array) -> Array:
@@ -22,18 +21,7 @@ def bearing(x: Array, y: Array) -> Array:
     [0.0, 1.0, 2.0, 3.0]
     """
     p = x / (np.abs(x) + np.abs(y))
-    return np.where(y >= 0, 1.0 - p, 3.0 + p)
-
-
-def angle(t: Array) -> Array:
-    """The angle of a bearing.
-
-    >>> angle(np.array([0.0, 0.5, 3.0, 4.0])) / np.pi
-    array([0.  , 0.25, 1.5 , 2.  ])
-    """
-    p = np.where(t <= 2.0, 1.0 - t, t - 3.0)
-    turned = np.arctan2(1.0 - np.abs(p), p)
-    return np.where(t <= 2.0, turned, TURN - turned)
+    return np.asarray(np.where(y >= 0, 1.0 - p, 3.0 + p))
 
 
 def forbidden(b: Array, d: Array, h: Array) -> tuple[Array, Array]:
@@ -43,8 +31,8 @@ def forbidden(b: Array, d: Array, h: Array) -> tuple[Array, Array]:
     between these two, around the direction (b, d). What rounding would put on the other side of 0 is cut off there.
 
     >>> start, end = forbidden(np.array([0.0]), np.array([1.0]), np.array([0.0]))  # sin t <= 0
-    >>> angle(start).tolist(), (angle(end) / np.pi).tolist()
-    ([0.0], [1.0])
+    >>> turns(start).tolist(), turns(end).tolist()
+    ([0.0], [0.5])
     """
     q = np.sqrt(np.maximum(b * b + d * d - h * h, 0.0))
     middle = bearing(b, d)
@@ -54,14 +42,14 @@ def forbidden(b: Array, d: Array, h: Array) -> tuple[Array, Array]:
 
 
 def draw(group: Rows, start: Array, end: Array, uniform: Array) -> Array:
-    """For each group an angle drawn uniformly from what its intervals leave; 0 if they leave nothing.
+    """For each group an angle, in turns, drawn uniformly from what its intervals leave; 0 if they leave nothing.
 
     group: whose each interval is, from 0, in ascending order.
     uniform: a number in [0, 1) for each group.
 
-    >>> group, start, end = np.array([0, 0]), np.array([1.0, 0.5]), np.array([3.0, 1.5])  # half a quarter, a quarter
-    >>> draw(group, start, end, np.array([0.25])) / np.pi
-    array([0.1875])
+    >>> group, start, end = np.array([0, 0]), np.array([1.0, 0.5]), np.array([3.0, 1.5])  # an eighth, a quarter
+    >>> draw(group, start, end, np.array([0.25]))
+    array([0.09375])
     """
     start, end = _sorted_rows(group, start, end, len(uniform))
     left = np.zeros_like(start)  # where each gap begins
@@ -81,16 +69,16 @@ def draw(group: Rows, start: Array, end: Array, uniform: Array) -> Array:
 
 def _angles(left: Array, right: Array) -> tuple[Array, Array]:
     """Where each gap begins, and how long it is."""
-    first = angle(left)
-    return first, angle(right) - first
+    first = turns(left)
+    return first, turns(right) - first
 
 
 def _sorted_rows(group: Rows, start: Array, end: Array, count: int) -> tuple[Array, Array]:
     """Intervals as one row per group, by start; each row ends with an interval of no length at the end."""
     size = np.bincount(group, minlength=count)
     place = np.arange(len(group)) - np.repeat(np.cumsum(size) - size, size)
-    order = np.argsort(APART * group + start)  # one sort serves all groups
     starts = np.full((count, int(size.max(initial=0)) + 1), ROUND)
     ends = starts.copy()
-    starts[group, place], ends[group, place] = start[order], end[order]
-    return starts, ends
+    starts[group, place], ends[group, place] = start, end
+    order = np.argsort(starts, axis=1)
+    return np.take_along_axis(starts, order, 1), np.take_along_axis(ends, order, 1)

@@ -9,15 +9,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from suffice.rotation.arcs import ROUND, TURN
+from suffice.rotation.arcs import ROUND
 from suffice.rotation.ground import ROUNDING, SLACK, Ground
-from suffice.rotation.turn import TRIES, VANISHED, Chance, only_plane
+from suffice.rotation.trigonometry import QUARTER, arctangent, sine, versine
+from suffice.rotation.turn import THIRD, TRIES, VANISHED, Chance, only_plane
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-THIRD = 1 / math.sqrt(3.0)
-_compiled = njit(cache=True, nogil=True, fastmath={"contract"})
+_compiled = njit(cache=True, nogil=True, error_model="numpy")  # no fast mathematics: it would be another release
+_sine, _versine, _arctangent = _compiled(sine), _compiled(versine), _compiled(arctangent)
 
 
 def turn(Y: Array, ground: Ground, groups: Rows, chance: Chance) -> None:
@@ -117,11 +118,11 @@ def _settle(  # type: ignore[no-untyped-def]
 ) -> None:
     """Draw the angle of one group, and write its records if every limit holds."""
     if not bounded:
-        _turned(y, b, d, TURN * uniforms[0], new)
+        _turned(y, b, d, uniforms[0], new)
         _write(Y, rows, new)
         return
     for attempt in range(TRIES):
-        angle = TURN * uniforms[attempt]
+        angle = uniforms[attempt]
         if _within(y, b, d, angle, low, high):
             _turned(y, b, d, angle, new)
             if _edits_hold(new, rows, C, rhs):
@@ -140,8 +141,23 @@ def _write(Y, rows, new) -> None:  # type: ignore[no-untyped-def]
 
 
 @_compiled
+def _direction(turns):  # type: ignore[no-untyped-def]
+    """See `suffice.rotation.trigonometry.direction`."""
+    quarter = math.floor(4.0 * turns + 0.5)
+    r = (4.0 * turns - quarter) * QUARTER
+    s, v = _sine(r), _versine(r)
+    if quarter == 1:
+        return -s - 1.0, 1.0 + v
+    if quarter == 2:
+        return -2.0 - v, -s
+    if quarter == 3:
+        return s - 1.0, -(1.0 + v)
+    return v, s
+
+
+@_compiled
 def _turned(y, b, d, angle, new) -> None:  # type: ignore[no-untyped-def]
-    c, s = math.cos(angle) - 1.0, math.sin(angle)
+    c, s = _direction(angle)
     for e in range(y.shape[0]):
         for j in range(y.shape[1]):
             new[e, j] = c * b[e, j] + s * d[e, j] + y[e, j]
@@ -150,7 +166,7 @@ def _turned(y, b, d, angle, new) -> None:  # type: ignore[no-untyped-def]
 @_compiled
 def _within(y, b, d, angle, low, high) -> bool:  # type: ignore[no-untyped-def]
     """Whether every bound holds after a turn; most groups are told apart by their first record."""
-    c, s = math.cos(angle) - 1.0, math.sin(angle)
+    c, s = _direction(angle)
     for e in range(y.shape[0]):
         out = 0
         for j in range(y.shape[1]):
@@ -165,11 +181,11 @@ def _within(y, b, d, angle, low, high) -> bool:  # type: ignore[no-untyped-def]
 def _edits_hold(new, rows, C, rhs) -> bool:  # type: ignore[no-untyped-def]
     for e in range(len(rows)):
         for c in range(C.shape[0]):
-            total, terms = 0.0, abs(rhs[rows[e], c])
+            total, terms = 0.0, 0.0
             for j in range(C.shape[1]):
                 total += C[c, j] * new[e, j]
                 terms += abs(C[c, j] * new[e, j])
-            if total > rhs[rows[e], c] + SLACK * terms:
+            if total > rhs[rows[e], c] + SLACK * (terms + abs(rhs[rows[e], c])):
                 return False
     return True
 
@@ -233,10 +249,9 @@ def _bearing(x, y) -> float:  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _angle(t) -> float:  # type: ignore[no-untyped-def]
-    p = 1.0 - t if t <= 2.0 else t - 3.0
-    turned = math.atan2(1.0 - abs(p), p)
-    return turned if t <= 2.0 else TURN - turned
+def _turns(t) -> float:  # type: ignore[no-untyped-def]
+    quarter = math.floor(t)
+    return max(0.25 * (quarter + 0.5 + _arctangent(2.0 * (t - quarter) - 1.0) / QUARTER), 0.0)
 
 
 @_compiled
@@ -268,15 +283,15 @@ def _draw(arcs, count, uniform) -> float:  # type: ignore[no-untyped-def]
     for i in range(count + 1):
         start, end = arcs[0, i], arcs[1, i]
         if start > covered:  # a gap: kept as the angle where it begins, and its length
-            first = _angle(covered)
-            arcs[0, gaps], arcs[1, gaps] = first, _angle(start) - first
+            first = _turns(covered)
+            arcs[0, gaps], arcs[1, gaps] = first, _turns(start) - first
             free += arcs[1, gaps]
             gaps += 1
         if i < count:
             covered = max(covered, end)
-    place = uniform * free
+    place, reach, drawn = uniform * free, 0.0, 0.0
     for i in range(gaps):
-        if place < arcs[1, i]:
-            return arcs[0, i] + place
-        place -= arcs[1, i]
-    return 0.0
+        reach += arcs[1, i]
+        if place >= reach - arcs[1, i] and place < reach:
+            drawn = arcs[0, i] + (place - (reach - arcs[1, i]))
+    return drawn

@@ -81,8 +81,16 @@ class Ground:
     def _over(self, Y: Array, rhs: Array, slack: float) -> Flags:
         if not len(self.C):
             return np.zeros((*Y.shape[:-1], 0), dtype=bool)
-        terms = np.abs(Y) @ np.abs(self.C).T + np.abs(rhs)
-        return np.greater(Y @ self.C.T, rhs + slack * terms)
+        terms = combined(np.abs(self.C), np.abs(Y)) + np.abs(rhs)
+        return np.greater(combined(self.C, Y), rhs + slack * terms)
+
+
+def combined(C: Array, Y: Array) -> Array:
+    """C y of every record (... x k), column after column: as the compiled kernel does, so that no bit differs."""
+    total = np.zeros((*Y.shape[:-1], len(C)))
+    for j in range(Y.shape[-1]):
+        total += Y[..., j, None] * C[:, j]
+    return total
 
 
 def constant_in_span(X: Array) -> bool:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.errors import InfeasibleError
-from suffice.rotation.arcs import TURN
 from suffice.rotation.ground import Ground
 from suffice.rotation.groups import Dealer
 from suffice.rotation.turn import Chance, circle, turned
@@ -72,10 +71,11 @@ def _best(y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array,
 
 
 def angles(uniforms: Array) -> Array:
-    """Every other one is uniform; the ones between are small as often as large, either way."""
+    """In turns; every other one is uniform; the ones between are small as often as large, either way."""
     spread = 2 * uniforms - 1
-    small = np.sign(spread) * np.pi * SMALLEST ** np.abs(spread)
-    return np.where(np.arange(uniforms.shape[1]) % 2 == 0, TURN * uniforms, small)
+    small = 0.5 * SMALLEST ** np.abs(spread)
+    either = np.where(spread < 0, 1.0 - small, small)
+    return np.where(np.arange(uniforms.shape[1]) % 2 == 0, uniforms, either)
 
 
 def broken(y: Array, ground: Ground, rows: Rows, scale: Array) -> Array:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.rotation.arcs import TURN, draw, forbidden
-from suffice.rotation.ground import EPS, ROUNDING, Ground
+from suffice.rotation.arcs import draw, forbidden
+from suffice.rotation.ground import EPS, ROUNDING, Ground, combined
+from suffice.rotation.trigonometry import direction
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -17,6 +18,7 @@ TRIES = 6
 """Uniform angles tried before the arcs are worked out; the distribution is the same."""
 VANISHED = 256 * EPS
 """A column whose part outside the columns before it is at most this share of it adds no direction in a group."""
+THIRD = 1 / 3**0.5
 CELLS = 1 << 15
 """Cells worked on at once, so that they stay near the processor."""
 
@@ -62,10 +64,10 @@ def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array)
     y = Y[rows]
     b, d = circle(y, ground, rows, normals)
     if not ground.bounded:
-        Y[rows] = turned(y, b, d, TURN * uniforms[:, 0])
+        Y[rows] = turned(y, b, d, uniforms[:, 0])
         return
     for attempt in range(TRIES):
-        new = turned(y, b, d, TURN * uniforms[:, attempt])
+        new = turned(y, b, d, uniforms[:, attempt])
         good = allowed(new, ground, rows)
         Y[rows[good]] = new[good]
         left = ~good
@@ -79,9 +81,10 @@ def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array)
 
 
 def turned(y: Array, b: Array, d: Array, angle: Array) -> Array:
-    """The cells after a turn: the change is added, so that no turn is no change."""
-    new = (np.cos(angle) - 1.0)[:, None, None] * b
-    new += np.sin(angle)[:, None, None] * d
+    """The cells after a turn by an angle in turns: the change is added, so that no turn is no change."""
+    cos, sin = direction(angle)
+    new = cos[:, None, None] * b
+    new += sin[:, None, None] * d
     new += y
     return np.asarray(new)
 
@@ -92,14 +95,22 @@ def circle(y: Array, ground: Ground, rows: Rows, normals: Array) -> tuple[Array,
         d = y[:, [2, 0, 1]] - y[:, [1, 2, 0]]
         b = y - y[:, :1]
         b -= b.mean(axis=1, keepdims=True)
-        d /= np.sqrt(3.0)
+        d *= THIRD
         return b, d
     root = ground.root[rows]
     u, v = plane(ground.X[rows], normals)
-    scaled = root[:, :, None] * (y - y[:, :1] if ground.centred else y)  # equal cells turn by nothing at all
-    p, q = (u[:, None] @ scaled), (v[:, None] @ scaled)
+    away = y - y[:, :1] if ground.centred else y  # equal cells turn by nothing at all
+    p, q = _product(root * u, away), _product(root * v, away)
     u, v = (u / root)[:, :, None], (v / root)[:, :, None]
     return u * p + v * q, v * p - u * q
+
+
+def _product(u: Array, y: Array) -> Array:
+    """u'y of each group, record after record: in the order of the compiled kernel, so that no bit differs."""
+    total = np.zeros((len(y), 1, y.shape[2]))
+    for record in range(y.shape[1]):
+        total[:, 0] += u[:, record, None] * y[:, record]
+    return total
 
 
 def plane(X: Array, normals: Array) -> tuple[Array, Array]:
@@ -112,19 +123,27 @@ def plane(X: Array, normals: Array) -> tuple[Array, Array]:
     for column in columns:
         basis.append(_new_direction(column, basis))
     u, v = basis[-2:]
-    both = (u * u).sum(axis=0) * (v * v).sum(axis=0) > 0.5
+    both = _dot(u, u) * _dot(v, v) > 0.5
     return np.ascontiguousarray((u * both).T), np.ascontiguousarray((v * both).T)
 
 
 def _new_direction(column: Array, basis: list[Array]) -> Array:
     """Per group (records x groups): the part of a column outside the basis, at length one, or zero."""
-    rest, size = column, np.sqrt((column * column).sum(axis=0))
+    rest, size = column, np.sqrt(_dot(column, column))
     for _ in range(2):
         for q in basis:
-            rest = rest - (q * rest).sum(axis=0) * q
-    length = np.sqrt((rest * rest).sum(axis=0))
+            rest = rest - _dot(q, rest) * q
+    length = np.sqrt(_dot(rest, rest))
     counts = length > VANISHED * size
     return np.asarray(rest * np.divide(1.0, length, out=np.zeros_like(length), where=counts))
+
+
+def _dot(x: Array, y: Array) -> Array:
+    """Per group (records x groups), record after record."""
+    total = np.zeros(x.shape[1])
+    for each, other in zip(x, y, strict=True):
+        total += each * other
+    return total
 
 
 def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
@@ -142,12 +161,11 @@ def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
 def feasible_angle(y: Array, b: Array, d: Array, ground: Ground, rows: Rows, uniform: Array) -> Array:
     """An angle drawn uniformly from those that keep every limit of the group."""
     high, low = np.isfinite(ground.high), np.isfinite(ground.low)
-    C = ground.C.T
-    a = y - b
-    B = _flat(b[..., high], -b[..., low], b @ C)
-    D = _flat(d[..., high], -d[..., low], d @ C)
-    H = _flat((ground.high - a)[..., high], (a - ground.low)[..., low], ground.rhs[rows] - a @ C)
-    noise = _flat(np.abs(y)[..., high], np.abs(y)[..., low], np.abs(y) @ np.abs(C)) * ROUNDING
+    C, a = ground.C, y - b
+    B = _flat(b[..., high], -b[..., low], combined(C, b))
+    D = _flat(d[..., high], -d[..., low], combined(C, d))
+    H = _flat((ground.high - a)[..., high], (a - ground.low)[..., low], ground.rhs[rows] - combined(C, a))
+    noise = _flat(np.abs(y)[..., high], np.abs(y)[..., low], combined(np.abs(C), np.abs(y))) * ROUNDING
     squared = B * B + D * D
     limiting = (H * np.abs(H) < squared) & (squared > noise * noise)  # what turns by rounding alone limits nothing
     start, end = forbidden(B[limiting], D[limiting], H[limiting])
