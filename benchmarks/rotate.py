@@ -12,59 +12,66 @@ from collections.abc import Callable
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from suffice.limits import Limits
 from suffice.rotation import turn as plain
 from suffice.rotation.ground import Ground
-from suffice.rotation.groups import deal, random_order
+from suffice.rotation.groups import Dealer
+from suffice.rotation.kernel import Kernel
 from suffice.task import Task
 
 ROUNDS = 5
+COLUMNS = 10
 
 
 def best(job: Callable[[], object]) -> float:
-    """Seconds of the fastest of a few runs."""
+    """Processor seconds of the fastest of a few runs."""
     times = []
     for _ in range(ROUNDS):
-        start = time.perf_counter()
+        start = time.process_time()
         job()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
-class Floor:
-    """Bounds at zero for every column, and nothing else."""
-
-    def __init__(self, n: int, k: int) -> None:
-        self.low, self.high = np.zeros(k), np.full(k, np.inf)
-        self.C, self.rhs = np.empty((0, k)), np.empty((n, 0))
-
-
-def main(n: int = 1_000_000, k: int = 10) -> None:
-    generator = np.random.default_rng(1)
-    Y = np.exp(generator.standard_normal((n, k)))
-    order = generator.permutation(n)
-    gather = best(lambda: Y[order])
-    print(f"gather {n} x {k}: {gather:.3f} s")
-    kernels = {"NumPy": plain.turn}
+def kernels() -> dict[str, Kernel]:
+    """numba first, where it is installed."""
     try:
         from suffice.rotation import compiled
-
-        kernels["numba"] = compiled.turn
     except ImportError:
-        print("numba is not installed")
-    for given, size in ((0, 3), (3, 6)):
-        X = np.hstack([np.ones((n, 1)), generator.standard_normal((n, given))])
-        for bounded in (True, False):
-            ground = Ground.of(Task(X, Y, Y, limits=Floor(n, k) if bounded else None))  # type: ignore[arg-type]
-            for name, kernel in kernels.items():
+        return {"NumPy": plain.turn}
+    return {"numba": compiled.turn, "NumPy": plain.turn}
 
-                def sweep(ground: Ground = ground, size: int = size, kernel: Callable[..., None] = kernel) -> None:
-                    groups = deal(random_order(n, generator), size)
-                    kernel(Y, ground, groups, plain.Chance.drawn(generator, ground, groups))
 
-                sweep()
-                took = best(sweep)
-                said = "bounded" if bounded else "free"
-                print(f"{given} given, groups of {size}, {said}, {name}: {took:.3f} s = {took / gather:.1f} gathers")
+def main(n: int = 1_000_000) -> None:
+    rng = np.random.default_rng(1)
+    Y = np.exp(rng.standard_normal((n, COLUMNS)))
+    order = rng.permutation(n)
+    floor = Limits(np.zeros(COLUMNS), np.full(COLUMNS, np.inf), np.empty((0, COLUMNS)), np.empty((n, 0)), ())
+    for name, given in (("intercept alone", 0), ("three given columns", 3)):
+        X = np.hstack([np.ones((n, 1)), rng.standard_normal((n, given))])
+        for limits in (floor, None):
+            task = Task(X, Y, Y, limits=limits)
+            for kind in ("random", "near"):
+                dealer, ground = Dealer.of(task, kind, "free"), Ground.of(task)
+                for kernel_name, kernel in kernels().items():
+                    state = Y.copy()
+
+                    def sweep(
+                        state: np.ndarray = state,
+                        dealer: Dealer = dealer,
+                        ground: Ground = ground,
+                        kernel: Kernel = kernel,
+                    ) -> None:
+                        groups = dealer.groups(state, 1, rng)
+                        kernel(state, ground, groups, plain.Chance.drawn(rng, ground, groups))
+
+                    sweep()
+                    took, gather = best(sweep), best(lambda: Y[order])
+                    said = "all >= 0" if limits else "no bounds"
+                    print(
+                        f"{name}, {said}, {kind} groups, {kernel_name}: {took:.3f} s = {took / gather:.1f} gathers",
+                        flush=True,
+                    )
 
 
 if __name__ == "__main__":

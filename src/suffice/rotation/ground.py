@@ -88,7 +88,7 @@ class Ground:
 def combined(C: Array, Y: Array) -> Array:
     """C y of every record (... x k), column after column: as the compiled kernel does, so that no bit differs."""
     total = np.zeros((*Y.shape[:-1], len(C)))
-    for j in range(Y.shape[-1]):
+    for j in range(Y.shape[-1] if len(C) else 0):
         total += Y[..., j, None] * C[:, j]
     return total
 

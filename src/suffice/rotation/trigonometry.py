@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 QUARTER = np.pi / 2
+ACROSS, UP = np.array([1.0, 0.0, -1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0, -1.0, 0.0])
 _S3, _S5, _S7, _S9, _S11, _S13, _S15 = (
     -1 / 6,
     1 / 120,
@@ -76,14 +77,12 @@ def direction(turns: Any) -> Any:
     >>> (c + 1).tolist(), (s + 0).tolist()
     ([1.0, 0.0, -1.0, 0.0, 1.0], [0.0, 1.0, 0.0, -1.0, 0.0])
     """
-    quarter = np.floor(4.0 * turns + 0.5)
-    r = (4.0 * turns - quarter) * QUARTER
-    s, v = sine(r), versine(r)
-    upright, back = (quarter == 1) | (quarter == 3), (quarter == 2) | (quarter == 3)
-    cos = np.where(quarter == 1, -s, np.where(quarter == 2, -2.0 - v, np.where(quarter == 3, s, v)))
-    cos = np.where(upright, cos - 1.0, cos)
-    sin = np.where(upright, 1.0 + v, s)
-    return cos, np.where(back, -sin, sin)
+    x = 4.0 * turns
+    quarter = np.floor(x + 0.5)
+    r = (x - quarter) * QUARTER
+    s, v, q = sine(r), versine(r), quarter.astype(np.intp)
+    across, up, less = ACROSS[q], UP[q], ACROSS[q] - 1.0
+    return (across * v - up * s) + less, up * (1.0 + v) + across * s
 
 
 def turns(t: Any) -> Any:

@@ -19,7 +19,7 @@ TRIES = 6
 VANISHED = 256 * EPS
 """A column whose part outside the columns before it is at most this share of it adds no direction in a group."""
 THIRD = 1 / 3**0.5
-CELLS = 1 << 15
+CELLS = 1 << 17
 """Cells worked on at once, so that they stay near the processor."""
 
 
@@ -61,23 +61,28 @@ def turn(Y: Array, ground: Ground, groups: Rows, chance: Chance) -> None:
 
 
 def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array) -> None:
-    y = Y[rows]
+    y = Y.take(rows, axis=0)
     b, d = circle(y, ground, rows, normals)
     if not ground.bounded:
         Y[rows] = turned(y, b, d, uniforms[:, 0])
         return
     for attempt in range(TRIES):
         new = turned(y, b, d, uniforms[:, attempt])
-        good = allowed(new, ground, rows)
-        Y[rows[good]] = new[good]
-        left = ~good
-        y, b, d, rows, uniforms = y[left], b[left], d[left], rows[left], uniforms[left]
-        if not len(rows):
+        left = np.flatnonzero(~_written(Y, new, ground, rows))
+        if not len(left):
             return
+        y, b, d, rows, uniforms = (each.take(left, axis=0) for each in (y, b, d, rows, uniforms))
     new = turned(y, b, d, feasible_angle(y, b, d, ground, rows, uniforms[:, TRIES]))
     onto_bounds(new, np.abs(y) + np.abs(b) + np.abs(d), ground)
+    _written(Y, new, ground, rows)
+
+
+def _written(Y: Array, new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
+    """Write the groups that keep every limit, and say which they are."""
     good = allowed(new, ground, rows)
-    Y[rows[good]] = new[good]
+    which = np.flatnonzero(good)
+    Y[rows.take(which, axis=0).ravel()] = new.take(which, axis=0).reshape(-1, new.shape[2])
+    return good
 
 
 def turned(y: Array, b: Array, d: Array, angle: Array) -> Array:
@@ -150,9 +155,9 @@ def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
     """Which groups keep every limit."""
     good = np.ones(len(new), dtype=bool)
     if np.isfinite(ground.low).any():
-        good &= (new >= ground.low).all(axis=(1, 2))
+        good &= (new >= ground.low).reshape(len(new), new[0].size).all(axis=1)
     if np.isfinite(ground.high).any():
-        good &= (new <= ground.high).all(axis=(1, 2))
+        good &= (new <= ground.high).reshape(len(new), new[0].size).all(axis=1)
     if len(ground.C):
         good &= ground.edits_hold(new, ground.rhs[rows]).all(axis=1)
     return good
@@ -160,7 +165,7 @@ def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
 
 def feasible_angle(y: Array, b: Array, d: Array, ground: Ground, rows: Rows, uniform: Array) -> Array:
     """An angle drawn uniformly from those that keep every limit of the group."""
-    high, low = np.isfinite(ground.high), np.isfinite(ground.low)
+    high, low = _columns(np.isfinite(ground.high)), _columns(np.isfinite(ground.low))
     C, a = ground.C, y - b
     B = _flat(b[..., high], -b[..., low], combined(C, b))
     D = _flat(d[..., high], -d[..., low], combined(C, d))
@@ -170,6 +175,11 @@ def feasible_angle(y: Array, b: Array, d: Array, ground: Ground, rows: Rows, uni
     limiting = (H * np.abs(H) < squared) & (squared > noise * noise)  # what turns by rounding alone limits nothing
     start, end = forbidden(B[limiting], D[limiting], H[limiting])
     return draw(np.nonzero(limiting)[0], start, end, uniform)
+
+
+def _columns(chosen: NDArray[np.bool_]) -> slice | NDArray[np.intp]:
+    """All columns without copying them, or those that are chosen."""
+    return slice(None) if chosen.all() else np.flatnonzero(chosen)
 
 
 def _flat(*parts: Array) -> Array:
