@@ -71,7 +71,8 @@ def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array)
         left = np.flatnonzero(~_written(Y, new, ground, rows))
         if not len(left):
             return
-        y, b, d, rows, uniforms = (each.take(left, axis=0) for each in (y, b, d, rows, uniforms))
+        y, b, d, uniforms = (each.take(left, axis=0) for each in (y, b, d, uniforms))
+        rows = rows.take(left, axis=0)
     new = turned(y, b, d, feasible_angle(y, b, d, ground, rows, uniforms[:, TRIES]))
     onto_bounds(new, np.abs(y) + np.abs(b) + np.abs(d), ground)
     _written(Y, new, ground, rows)
