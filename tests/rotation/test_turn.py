@@ -104,21 +104,22 @@ def test_equal_cells_do_not_move_by_one_bit() -> None:
     assert (swept(task, plain.turn)[:, 1] == 0.1).all()
 
 
-def test_the_chain_keeps_the_uniform_distribution_on_the_feasible_set() -> None:
-    # three records, one column, y >= 0: sum and sum of squares fix a circle, and bounds leave arcs of it. Started at
-    # random on the arcs, a walk must stay uniform on them; a kernel that prefers an end would not.
+@pytest.mark.parametrize("tries", [0, 1, plain.TRIES])
+def test_a_step_is_uniform_on_the_feasible_set(tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # three records, one column, y >= 0: sum and sum of squares fix a circle, and bounds leave arcs of it. There is one
+    # plane, so a single step from anywhere must be uniform on the arcs, by tries or by intervals.
+    monkeypatch.setattr(plain, "TRIES", tries)
     start = np.tile([[0.2], [1.0], [3.0]], (4000, 1))
     task = Task(np.ones((len(start), 1)), start, start, limits=limits(start, 0.0))
     ground, rows = Ground.of(task), np.arange(len(start)).reshape(-1, 3)
     Y = start.copy()
-    for sweep in range(3):
-        plain.turn(Y, ground, rows, Chance.drawn(np.random.default_rng(sweep), ground, rows))
+    plain.turn(Y, ground, rows, Chance.drawn(np.random.default_rng(1), ground, rows))
     t = np.linspace(0, 2 * np.pi, 200_001)
     e = start[:3, 0] - start[:3, 0].mean()
     radius = np.sqrt((e @ e) * 2 / 3)
     cells = start[:3].mean() + radius * np.cos(t[:, None] + np.array([0, 2, 4]) * np.pi / 3)
     whole = cells[(cells >= 0).all(axis=1)]
-    for test in (lambda y: y[:, 0], lambda y: y.max(axis=1), lambda y: y.min(axis=1) ** 0.5):
+    for test in (lambda y: y[:, 0], lambda y: y[:, 1], lambda y: y[:, 2], lambda y: y.max(axis=1)):
         x, truth = test(np.abs(Y.reshape(-1, 3))), test(whole)
         assert abs(x.mean() - truth.mean()) < CHANCE * truth.std() / np.sqrt(len(x))
 
