@@ -24,7 +24,7 @@ from suffice.microdata import (
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
         "addition", "fitted", "ipso", "ipso-a", "ipso-b", "mixture",
-        "residual-correlation", "restore", "romm", "score-correlation",
+        "residual-correlation", "restore", "romm", "rotate", "score-correlation",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
 
@@ -35,7 +35,7 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
     assert said.summary.endswith(".")
     assert "\n" not in said.summary
     assert said.references
-    assert set(said.promises) <= {"mean", "covariance", "fit"}
+    assert set(said.promises) <= {"mean", "covariance", "fit", "limits"}
     assert "**Promises**" in (method.__doc__ or "")
     assert ">>>" in (method.__doc__ or "")
     assert all(parameter.doc and parameter.allowed for parameter in said.parameters)
@@ -44,7 +44,7 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
 
 def test_promises_and_independence() -> None:
     exact = {name for name, method in methods().items() if "covariance" in method.promises}
-    assert exact == {"addition", "ipso", "residual-correlation", "restore", "romm", "score-correlation"}
+    assert exact == {"addition", "ipso", "residual-correlation", "restore", "romm", "rotate", "score-correlation"}
     assert {n for n, m in methods().items() if m.independent} == {"fitted", "ipso", "ipso-a", "ipso-b"}
 
 
@@ -138,7 +138,7 @@ def test_what_takes_no_companion_cannot_follow() -> None:
         Ipso().then(Romm(1))
     with pytest.raises(UsageError, match="restore has a data set already"):
         Ipso().then(Restore(candidate=np.ones((3, 1))))
-    with pytest.raises(UsageError, match="cannot be one step"):
+    with pytest.raises(UsageError, match="mixture takes no data set"):
         Ipso().then(Mixture(0.5).then(Restore()))
     with pytest.raises(UsageError, match="ipso takes no data set"):
         Ipso().with_companion(np.ones((3, 1)))

@@ -29,12 +29,13 @@ from suffice import (
     Restore,
     Roles,
     Romm,
+    Rotate,
     ScoreCorrelation,
     Seed,
     protect,
 )
 from suffice.catalogue import methods
-from suffice.method import Isometric
+from suffice.method import Method
 from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, ENGINE
 from tests.truth import ratios
@@ -88,13 +89,23 @@ def candidate() -> pd.DataFrame:
     return pd.DataFrame(noisy).round(1)
 
 
-def registered() -> dict[str, Isometric]:
+def affordable(method: type[Method]) -> list[Method]:
+    """All examples; of a method that works record by record one with few rounds."""
+    examples: list[Method] = list(method.examples())
+    return [Rotate(sweeps=3)] if method is Rotate else examples
+
+
+def statistics(method: Method) -> set[str]:
+    """What is promised of a file without bounds and edits."""
+    return {*method.promises} - {"limits"}
+
+
+def registered() -> dict[str, Method]:
     """Every example of every method, alone or after a mask, restored, and with a companion."""
     masks = {Restore: Mixture(0.6), Addition: Romm(lam=0.3)}
-    found: list[Isometric] = []
+    found: list[Method] = []
     for method in methods().values():
-        for number, example in enumerate(method.examples()):
-            assert isinstance(example, Isometric)
+        for number, example in enumerate(affordable(method)):
             found.append(masks[type(example)].then(example) if type(example) in masks else example)
             if number == 0 and type(example) not in masks:
                 found.append(example.then(Restore()))
@@ -149,7 +160,7 @@ ENGINES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
-def made(source: Any, method: Isometric, roles: Roles = ROLES, key: int = 1, **more: Any) -> Release:
+def made(source: Any, method: Method, roles: Roles = ROLES, key: int = 1, **more: Any) -> Release:
     return protect(source, roles, method, seed=Seed.for_tests(key), **more)
 
 
@@ -186,20 +197,20 @@ def one_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @every_engine
 @every_method
-def test_promises_are_kept_and_the_engine_does_not_matter(method: Isometric, engine: str, tmp_path: Path) -> None:
+def test_promises_are_kept_and_the_engine_does_not_matter(method: Method, engine: str, tmp_path: Path) -> None:
     release = made(ENGINES[engine](firms(), tmp_path), method)
     Xstar, Ystar = numbers(release.frame)
     found = ratios(*numbers(firms()), Xstar, Ystar)
     assert release.certificate.holds
-    assert all(found[promise] <= ALGEBRA for promise in method.promises), found
-    assert {claim.statistic for claim in release.certificate.claims} == {*method.promises, "given"}
+    assert all(found[promise] <= ALGEBRA for promise in statistics(method)), found
+    assert {claim.statistic for claim in release.certificate.claims} == {*statistics(method), "given"}
     Xother, Yother = reference(next(name for name, each in METHODS.items() if each is method))
     assert np.array_equal(Xstar, Xother)  # the same rows in the same order
     assert off(Ystar, Yother) <= ENGINE
 
 
 @every_method
-def test_data_are_changed_and_the_key_decides(method: Isometric) -> None:
+def test_data_are_changed_and_the_key_decides(method: Method) -> None:
     frame = firms(400)
     if method.companion is not None:
         method = method.with_companion(candidate().head(400))  # type: ignore[arg-type]
@@ -209,19 +220,19 @@ def test_data_are_changed_and_the_key_decides(method: Isometric) -> None:
     assert ((np.abs(after - before) > 1e-3 * before.std(axis=0)).mean(axis=0) > 0.9).all()
     assert all(np.array_equal(a, b) for a, b in zip(numbers(first.frame), numbers(again.frame), strict=True))
     assert not np.array_equal(numbers(first.frame)[0], numbers(other.frame)[0])  # another order
-    if method.draws(3) and method.companion is None:
+    if method.name != "fitted" and "fitted then" not in method.name and method.companion is None:
         assert off(numbers(other.aligned())[1], after) > 1e-3  # other values
 
 
 @some_methods
-def test_threads_do_not_change_a_bit(method: Isometric) -> None:
+def test_threads_do_not_change_a_bit(method: Method) -> None:
     one, two, three = (numbers(made(firms(), method, threads=threads).frame) for threads in (1, 2, 3))
     assert all(np.array_equal(a, b) for other in (two, three) for a, b in zip(one, other, strict=True))
 
 
 @every_method
 def test_how_blocks_are_grouped_does_not_matter(
-    method: Isometric, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    method: Method, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     expected = reference(next(name for name, each in METHODS.items() if each is method))
     monkeypatch.setattr("suffice.engines.memory.RUN", 1)
@@ -233,7 +244,7 @@ def test_how_blocks_are_grouped_does_not_matter(
 
 
 @every_method
-def test_order_of_columns_does_not_matter(method: Isometric) -> None:
+def test_order_of_columns_does_not_matter(method: Method) -> None:
     expected = reference(next(name for name, each in METHODS.items() if each is method))
     turned = Roles(
         confidential=CONFIDENTIAL,
@@ -243,11 +254,12 @@ def test_order_of_columns_does_not_matter(method: Isometric) -> None:
     )
     X, Y = numbers(made(firms()[firms().columns[::-1]], method, turned).frame)
     assert np.array_equal(X, expected[0])
-    assert off(Y, expected[1]) <= ENGINE
+    if "rotate" not in method.name:  # a walk is chaotic: X rounded in another order leads elsewhere
+        assert off(Y, expected[1]) <= ENGINE
 
 
 @every_method
-def test_units_do_not_matter_except_by_svd(method: Isometric, one_stream: None) -> None:
+def test_units_do_not_matter_except_by_svd(method: Method, one_stream: None) -> None:
     frame, units = firms(500), np.array([1e-6, 1e9, 1e3])
     if method.companion is not None:
         method = method.with_companion(candidate().head(500))  # type: ignore[arg-type]
@@ -265,7 +277,7 @@ def test_units_do_not_matter_except_by_svd(method: Isometric, one_stream: None) 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
 @some_methods
-def test_the_same_kind_of_frame_comes_out(method: Isometric, kind: str, tmp_path: Path) -> None:
+def test_the_same_kind_of_frame_comes_out(method: Method, kind: str, tmp_path: Path) -> None:
     source = ENGINES[kind](firms(), tmp_path)
     for frame in (made(source, method).frame, made(source, method).aligned()):
         assert type(frame) is type(source)
@@ -316,7 +328,7 @@ def test_each_row_leaves_once_with_its_own_columns(engine: str, tmp_path: Path) 
 
 
 @some_methods
-def test_released_and_aligned_are_the_same_rows(method: Isometric, tmp_path: Path) -> None:
+def test_released_and_aligned_are_the_same_rows(method: Method, tmp_path: Path) -> None:
     for source in (firms(), to_parquet(firms(), tmp_path)):
         release = made(source, method)
         shown, aligned = numbers(release.frame), numbers(release.aligned())
@@ -352,7 +364,7 @@ def test_limits_meet(one_stream: None) -> None:
 @given(seed=st.integers(0, 2**32), n=st.integers(14, 60), levels=st.integers(1, 4), lone=st.booleans())
 @every_method
 def test_small_files_of_any_shape(
-    method: Isometric, seed: int, n: int, levels: int, lone: bool, tmp_path: Path
+    method: Method, seed: int, n: int, levels: int, lone: bool, tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(seed)
     frame = firms(n, seed).copy()
@@ -371,4 +383,4 @@ def test_small_files_of_any_shape(
         Xstar, Ystar = numbers(release.frame)
         found = ratios(X, Y, Xstar, Ystar)
         assert release.certificate.holds
-        assert all(found[promise] <= ALGEBRA for promise in method.promises), found
+        assert all(found[promise] <= ALGEBRA for promise in statistics(method)), found

@@ -9,4 +9,5 @@ from suffice.microdata.mixture import Mixture as Mixture
 from suffice.microdata.residual_correlation import ResidualCorrelation as ResidualCorrelation
 from suffice.microdata.restore import Restore as Restore
 from suffice.microdata.romm import Romm as Romm
+from suffice.microdata.rotate import Rotate as Rotate
 from suffice.microdata.score_correlation import ScoreCorrelation as ScoreCorrelation

@@ -1,0 +1,104 @@
+"""Rotate under attack: averages, the key, the order of rows, and a record that cannot move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import Ipso, Roles, Rotate, Seed, protect
+from suffice.errors import GuardError
+from tests.attacks.victims import confidential, linked, residuals, survey, uncertain
+from tests.tolerances import CHANCE
+
+N, K, MANY = 120, 2, 100
+
+
+def victims() -> pd.DataFrame:
+    frame = survey(N, K)
+    return frame.assign(**{name: np.exp(frame[name] / 2) for name in ("y0", "y1")})
+
+
+def rotated(frame: pd.DataFrame, key: int, method: Rotate, given: str = "x"):
+    roles = Roles(confidential=["y0", "y1"], given=given, bounds="observed-sign")
+    off = {"seed": "an attack is tried", "residual-correlation": "an attack is tried"}
+    off |= {"canonical-correlation": "an attack is tried", "copies": "an attack is tried"}
+    off |= {"outliers": "an attack is tried", "unmoved-records": "an attack is tried"}
+    return protect(frame, roles, method, seed=Seed.for_tests(key), accept=off)
+
+
+def averaged(frame: pd.DataFrame, method: Rotate) -> float:
+    released = (linked(rotated(frame, key, method).frame, frame) for key in range(MANY))
+    return uncertain(np.asarray(sum(residuals(each) for each in released)), residuals(frame))
+
+
+def test_few_sweeps_average_back() -> None:
+    """With the guards off a hundred short walks from one start show where it was."""
+    assert averaged(victims(), Rotate(sweeps=1)) < 0.35
+
+
+def test_the_ledger_knows_short_walks(tmp_path: Path) -> None:
+    frame, key = victims(), Seed.new_file(tmp_path / "key")
+    roles = Roles(confidential=["y0", "y1"], given="x", bounds="observed-sign")
+    levels = []
+    for sweeps in (1, 2, 3, 4):
+        accept = dict.fromkeys(("residual-correlation", "canonical-correlation", "outliers", "copies"), "tried")
+        accept["unmoved-records"] = "tried"
+        release = protect(frame, roles, Rotate(sweeps=sweeps, groups="near"), seed=key, accept=accept)
+        found = {finding.rule: finding.level for finding in release.findings}
+        levels.append(found.get("repeated-release"))
+        if levels[-1] != "stop":
+            release.write(tmp_path / f"{sweeps}.csv")
+    assert levels[0] is None
+    assert "stop" in levels
+
+
+def test_a_walk_until_chance_does_not_average_back() -> None:
+    left = averaged(victims(), Rotate(sweeps=60))
+    assert left > 0.9
+
+
+def test_with_the_random_numbers_the_walk_is_run_backwards() -> None:
+    """Reversible steps: whoever has the key and the file's digest repeats them; without the digest, nobody."""
+    frame = victims()
+    one, two = (rotated(frame, 1, Rotate(sweeps=3)).aligned() for _ in range(2))
+    assert np.array_equal(confidential(one), confidential(two))  # the key decides every angle
+    nudged = frame.assign(y0=frame["y0"].where(frame.index != 0, frame["y0"] * 1.001))
+    other = rotated(nudged, 1, Rotate(sweeps=3)).aligned()
+    moved = np.abs(confidential(other) - confidential(one)).max(axis=1)
+    assert np.median(moved) > 0.1 * confidential(frame).std()  # one corrected record gives other angles everywhere
+
+
+def test_a_sorted_file_does_not_leak_by_position() -> None:
+    frame = victims().sort_values("y0", ignore_index=True)
+    release = rotated(frame, 1, Rotate(sweeps=3, groups="near"), given="")
+    place = np.arange(N)
+    kept = np.corrcoef(release.aligned()["y0"].rank(), place)[0, 1]
+    left = np.corrcoef(release.frame["y0"].rank(), place)[0, 1]
+    assert kept > 0.8  # the attack succeeds on rows that stand where they stood
+    assert abs(left) < CHANCE / np.sqrt(N)
+
+
+def test_a_record_that_cannot_move_stops_the_release(tmp_path: Path) -> None:
+    """Alone in its cell, a record meets nobody: with the guard off it is released as it is."""
+    frame = victims().assign(cell=["alone", *["many"] * (N - 1)])
+    roles = Roles(confidential=["y0", "y1"], given="C(cell)")
+    release = protect(frame, roles, Rotate(sweeps=20))
+    rules = {finding.rule: finding.level for finding in release.findings}
+    assert rules["unmoved-records"] == "stop"
+    assert np.allclose(release.aligned().loc[0, ["y0", "y1"]].astype(float), frame.loc[0, ["y0", "y1"]].astype(float))
+    with pytest.raises(GuardError):
+        release.write(tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_bounds_that_ipso_breaks_are_mended() -> None:
+    frame = victims()
+    roles = Roles(confidential=["y0", "y1"], given="x", bounds="observed-sign")
+    plain = {finding.rule: finding.level for finding in protect(frame, roles, Ipso()).findings}
+    assert plain["limits"] == "stop"
+    mended = protect(frame, roles, Ipso().then(Rotate(sweeps=5)))
+    assert (confidential(mended.frame) >= 0).all()
+    assert mended.certificate.holds
