@@ -101,9 +101,8 @@ def in_memory() -> None:
             parts = ", ".join(f"{stage} {share / least:.2f}" for stage, share in shares.items())
             print(f"  protect, {threads} thread(s): {spent / least:.2f} floors  ({parts})")
         del data
-        print(
-            f"  extra memory: {memory_of(n, m, k, 1):.2f} x the input (1 thread), {memory_of(n, m, k, 2):.2f} x (2 threads)"
-        )
+        extra = [memory_of(n, m, k, threads) for threads in (1, 2)]
+        print(f"  extra memory: {extra[0]:.2f} x the input (1 thread), {extra[1]:.2f} x (2 threads)")
 
 
 def make_parquet(path: Path, n: int, columns: int) -> None:

@@ -16,8 +16,8 @@ from tests.tolerances import CHANCE
 N, K, MANY = 120, 2, 100
 
 
-def victims() -> pd.DataFrame:
-    frame = survey(N, K)
+def victims(n: int = N) -> pd.DataFrame:
+    frame = survey(n, K)
     return frame.assign(**{name: np.exp(frame[name] / 2) for name in ("y0", "y1")})
 
 
@@ -72,13 +72,13 @@ def test_with_the_random_numbers_the_walk_is_run_backwards() -> None:
 
 
 def test_a_sorted_file_does_not_leak_by_position() -> None:
-    frame = victims().sort_values("y0", ignore_index=True)
-    release = rotated(frame, 1, Rotate(sweeps=3, groups="near"), given="")
-    place = np.arange(N)
+    frame = victims(2000).sort_values("y0", ignore_index=True)
+    release = rotated(frame, 1, Rotate(sweeps=1, groups="near"), given="")
+    place = np.arange(2000)
     kept = np.corrcoef(release.aligned()["y0"].rank(), place)[0, 1]
     left = np.corrcoef(release.frame["y0"].rank(), place)[0, 1]
-    assert kept > 0.8  # the attack succeeds on rows that stand where they stood
-    assert abs(left) < CHANCE / np.sqrt(N)
+    assert kept > 0.4  # the attack succeeds on rows that stand where they stood
+    assert abs(left) < CHANCE / np.sqrt(2000)
 
 
 def test_a_record_that_cannot_move_stops_the_release(tmp_path: Path) -> None:
