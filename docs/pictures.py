@@ -1,0 +1,153 @@
+"""Makes the pictures of docs/rotate.md, from firms that are made up: uv run python docs/pictures.py"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from suffice.demo import firms
+from suffice.method import Method
+from suffice.microdata import Ipso, Rotate
+from suffice.release import Release, protect
+from suffice.roles import Roles
+from suffice.rotation.stop import Likeness
+from suffice.rotation.walk import Walk
+from suffice.rows import Progress
+from suffice.seed import Seed, Stream
+from suffice.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
+
+PLACE = Path(__file__).with_suffix("")
+FIRMS = firms(2000)
+AMOUNTS = ("turnover", "wages", "taxes", "other_costs", "total_costs")
+CELLS = "C(region) + C(industry)"
+KEY = 2019
+COLOURS = {"original": "#444444", "ipso": "#c0504d", "near": "#1f77b4", "random": "#2ca02c", "far": "#9467bd"}
+
+
+@dataclass(frozen=True)
+class Watched(Rotate):
+    """Rotate, and what it saw and did."""
+
+    walks: ClassVar[list[tuple[Likeness, Walk]]] = []
+
+    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
+        walk = super().answer(task, stream, progress)
+        self.walks.append((Likeness.of(task), walk))
+        return walk
+
+
+def released(method: Method, given: str, key: int = KEY) -> Release:
+    """Firms with no amount below zero and costs that add up, protected."""
+    edits = ["total_costs == wages + taxes + other_costs"]
+    roles = Roles(confidential=AMOUNTS, given=given, bounds=dict.fromkeys(AMOUNTS, (0, None)), edits=edits)
+    return protect(FIRMS, roles, method, seed=Seed.for_tests(key))
+
+
+def walked(method: Watched, given: str, key: int = KEY, start: Ipso | None = None) -> tuple[Likeness, Walk]:
+    """The walk behind a release; `start`: the method that it starts from."""
+    released(method if start is None else start.then(method), given, key)
+    return Watched.walks.pop()
+
+
+def marginals() -> Figure:
+    """Two skewed columns: the original, IPSO, Rotate."""
+    frames = {
+        "original": FIRMS,
+        "IPSO": released(Ipso(), CELLS).frame,
+        "Rotate": released(Rotate(), CELLS).frame,
+    }
+    figure, grid = drawing(2, 3, sharey="row", sharex="row")
+    for row, (name, width) in zip(grid, {"turnover": 1500, "wages": 500}.items(), strict=True):
+        for axes, (title, frame), colour in zip(row, frames.items(), ("original", "ipso", "near"), strict=True):
+            histogram(axes, np.asarray(frame[name], dtype=float), width, COLOURS[colour])
+            axes.set_title(f"{name}, {title}")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("firms")
+    return figure
+
+
+def histogram(axes: Axes, values: np.ndarray, width: float, colour: str) -> None:
+    """Firms by size; what lies beyond the last bar is in it."""
+    edges = np.arange(-8, 25) * width
+    bars = axes.hist(np.clip(values, edges[0], edges[-1] - width / 2), list(edges), color=colour)[2]
+    for bar, left in zip(bars, edges, strict=False):  # type: ignore[arg-type]
+        bar.set_alpha(0.45 if left < 0 else 1.0)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.text(0.97, 0.9, f"{int((values < 0).sum())} below 0", transform=axes.transAxes, ha="right", va="top")
+    axes.xaxis.set_major_locator(ticker(4))
+
+
+def sweeps() -> Figure:
+    """How a walk leaves the original: canonical correlation, and records that are their own nearest neighbour."""
+    figure, (left, right) = drawing(1, 2)
+    counts = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+    for groups in ("near", "random", "far"):
+        walks = [walked(Watched(sweeps=count, groups=groups), CELLS) for count in counts]
+        left.plot(range(33), [1.0, *walks[-1][1].course], color=COLOURS[groups], label=groups)
+        linked = [likeness.linked(walk.Ystar) / len(walk.Ystar) for likeness, walk in walks]
+        right.plot(counts, linked, color=COLOURS[groups], label=groups, marker=".")
+    left.axhline(walks[-1][1].null, color="black", linestyle=":", label="unrelated records, at most")
+    right.axhline(1 / FIRMS.num_rows, color="black", linestyle=":", label="chance, 1 / n")
+    right.set_yscale("symlog", linthresh=1 / FIRMS.num_rows)
+    right.set_ylim(0, 1.3)
+    for axes, title in ((left, "canonical correlation with the original"), (right, "share of records linked")):
+        finished(axes, title)
+    left.set_ylim(0, 1.03)
+    return figure
+
+
+def starts() -> Figure:
+    """With given columns: a walk from the original, and one from an IPSO release."""
+    figure, row = drawing(1, 2, sharey=True)
+    for axes, size in zip(row, ("employees", "log(employees)"), strict=True):
+        for start, colour in ((None, "near"), (Ipso(), "ipso")):
+            for number, (_, walk) in enumerate(repeated(f"{CELLS} + {size}", start)):
+                label = f"from {'the original' if start is None else 'an IPSO release'}" if number == 0 else None
+                axes.plot(range(1, 121), walk.course, color=COLOURS[colour], linewidth=0.9, label=label)
+        axes.axhline(walk.null, color="black", linestyle=":", label="unrelated records, at most")
+        finished(axes, f"given: region, industry, {size}")
+    row[0].set_ylabel("canonical correlation with the original")
+    row[0].set_ylim(0, 1.03)
+    return figure
+
+
+def repeated(given: str, start: Ipso | None) -> Iterator[tuple[Likeness, Walk]]:
+    """The same walk under five keys."""
+    for key in range(KEY, KEY + 5):
+        yield walked(Watched(sweeps=120), given, key, start)
+
+
+def drawing(rows: int, columns: int, **shared: object) -> tuple[Figure, np.ndarray]:
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("Agg")
+    pyplot.rcParams.update({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False})
+    size = (8.0, 3.0 if rows == 1 else 4.0)
+    return pyplot.subplots(rows, columns, figsize=size, layout="constrained", **shared)  # type: ignore[call-overload,no-any-return]
+
+
+def finished(axes: Axes, title: str) -> None:
+    axes.set_title(title)
+    axes.set_xlabel("sweeps")
+    axes.legend(frameon=False)
+
+
+def ticker(count: int) -> Locator:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(count)
+
+
+if __name__ == "__main__":
+    PLACE.mkdir(exist_ok=True)
+    for make in (marginals, sweeps, starts):
+        make().savefig(PLACE / f"rotate_{make.__name__}.png", dpi=90, metadata={"Software": None})
