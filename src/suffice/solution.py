@@ -223,8 +223,8 @@ class Solution:
     def nu(self) -> int:
         return self.survey.spread.rows - self.rank
 
-    def mapped(self, block: Block) -> tuple[Array, Array, Array]:
-        """Y, Y* and the coordinates A of a block: the change is added, so a column keeps the digits that it has."""
+    def mapped(self, block: Block) -> tuple[Array, Array, Array, Array]:
+        """Y, the change, Y* and the coordinates A of a block: where nothing changes, the digits stay."""
         A = self.frame.matrix(block, self.draws.columns)
         p = A.shape[1] - self.draws.columns
         Y = A[:, self.confidential].copy(order="F")
@@ -232,11 +232,12 @@ class Solution:
         A[:, :p] -= self.isometry.basis.centre
         A[:, p:] = self.draws.take(block)
         self.isometry.basis.divide(A)
-        return Y, Y + A @ self.M if made is None else made, A
+        change = A @ self.M if made is None else made - Y
+        return Y, change, Y + change if made is None else made, A
 
     def released(self, block: Block) -> Array:
         """Y* of a block."""
-        return self.mapped(block)[1]
+        return self.mapped(block)[2]
 
     def watching(self, sampled: NDArray[np.int64]) -> Watching:
         """The map that is watched; `sampled` rows are kept whole."""
@@ -265,8 +266,7 @@ class Watching:
 
     def __call__(self, block: Block) -> tuple[Array, Watch]:
         solution, k = self.solution, self.solution.design.k
-        Y, Ystar, A = solution.mapped(block)
-        change = Ystar - Y
+        Y, change, Ystar, A = solution.mapped(block)
         first, last = np.searchsorted(self.sampled, [block.start, block.start + len(block)])
         rows, w = self.sampled[first:last] - block.start, self.weights(block)
         residuals = A[rows] @ self.ME

@@ -17,8 +17,6 @@ Words = NDArray[np.uint64]
 ODD = np.random.default_rng(0).integers(2**64, size=4001, dtype=np.uint64) | np.uint64(1)
 """One multiplier per column: the same values in other columns are another row."""
 
-HALF, QUARTER = np.uint64(32), np.uint64(48)
-
 
 @dataclass(frozen=True, repr=False)
 class Multiset:
@@ -37,14 +35,12 @@ class Multiset:
     @classmethod
     def of(cls, block: Block, names: Iterable[str]) -> Multiset:
         state = np.zeros(len(block), dtype=np.uint64)
-        folded, shifted = np.empty_like(state), np.empty_like(state)
+        product = np.empty_like(state)
         for place, name in enumerate(names):
-            words = _words(block.columns[name])
-            np.right_shift(words, HALF, out=folded)  # small whole numbers differ in their first bits alone
-            np.right_shift(words, QUARTER, out=shifted)
-            np.bitwise_xor(folded, shifted, out=folded)
-            np.bitwise_xor(folded, words, out=folded)
-            state += np.multiply(folded, ODD[place % len(ODD)], out=folded)
+            words = _words(
+                block.columns[name]
+            ).byteswap()  # numbers differ in their first bits most: put these last
+            state += np.multiply(words, ODD[place % len(ODD)], out=product)
         one = _mixed(state)
         two = _mixed(one ^ ODD[0])
         return cls(len(block), int(one.sum(dtype=np.uint64)), int(two.sum(dtype=np.uint64)))
