@@ -176,7 +176,7 @@ def highest_leverage(rows: Rows, design: Design) -> float:
     frame = Frame(design, False)
     survey = frame.survey(rows)
     basis = Basis.choose(survey.sample, survey.spread, centre_of(design, survey.spread))
-    none = Draws(Stream(b""), 0, False)
+    none = Draws(Stream(b""), 0)
     isometry = fold(rows, frame, basis, none, survey.spread)[0]
     given = [j for j in isometry.pivots if j < design.m]
     measured = Leverage.of(isometry.R[: len(given), given])

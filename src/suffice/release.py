@@ -332,7 +332,7 @@ def _mapped(rows: Rows, solution: Solution, keep: bool) -> tuple[NDArray[np.floa
     """All rows released and watched; the values are kept where they fit in memory."""
     sampled = solution.draws.stream.generator("sample").choice(rows.n, min(rows.n, 5000), replace=False)
     watching = solution.watching(sampled)
-    Ystar = np.empty((rows.n, solution.design.k), order="F") if keep else None
+    Ystar = solution.draws.room_for(rows.n, solution.design.k) if keep else None
 
     def of(run: Sequence[Block]) -> Watch:
         found = []
@@ -343,7 +343,9 @@ def _mapped(rows: Rows, solution: Solution, keep: bool) -> tuple[NDArray[np.floa
                 Ystar[block.start : block.start + len(block)] = values
         return reduce(add, found)
 
-    return Ystar, reduce(add, rows.map(of, solution.frame.columns, "mapping"))
+    watch = reduce(add, rows.map(of, solution.frame.columns, "mapping"))
+    solution.draws.forget()
+    return Ystar, watch
 
 
 def _leaving(roles: Roles) -> set[str]:

@@ -300,27 +300,45 @@ def companion_columns(block: Block, design: Design) -> Array:
 
 
 class Draws:
-    """Z of every block: drawn anew in each pass, or kept from the first to the last where rows are in memory."""
+    """Z of every block: drawn anew in each pass, or kept from the first to the last where rows are in memory.
 
-    def __init__(self, stream: Stream, columns: int, kept: bool) -> None:
+    The room that kept numbers take is given to Y* block by block, as the map has used them: memory that was
+    touched before is several times faster than new memory.
+    """
+
+    def __init__(self, stream: Stream, columns: int, kept: int = 0) -> None:
+        """kept: how many rows to keep numbers for."""
         self.stream, self.columns = stream, columns
-        self.kept: dict[int, Array] | None = {} if kept else None
+        self.room = np.empty((kept, columns), order="F") if kept and columns else None
+        self.filled: set[int] = set()
 
     def of(self, block: Block) -> Array:
         """For a fold: other passes follow."""
-        number = block.start // BLOCK
-        if self.kept is None:
+        number, rows = block.start // BLOCK, slice(block.start, block.start + len(block))
+        if self.room is None:
             return self.stream.normals(number, len(block), self.columns)
-        if number not in self.kept:
-            self.kept[number] = self.stream.normals(number, len(block), self.columns)
-        return self.kept[number]
+        if number not in self.filled:
+            self.room[rows] = self.stream.normals(number, len(block), self.columns)
+            self.filled.add(number)
+        return self.room[rows]
 
     def take(self, block: Block) -> Array:
         """For the map: the last pass that needs them."""
         number = block.start // BLOCK
-        if self.kept and number in self.kept:
-            return self.kept.pop(number)
+        if self.room is not None and number in self.filled:
+            self.filled.remove(number)
+            return self.room[block.start : block.start + len(block)]
         return self.stream.normals(number, len(block), self.columns)
+
+    def room_for(self, rows: int, columns: int) -> Array:
+        """Room for Y*: where Z is until the map has used it, if that has the right size."""
+        if self.room is not None and self.room.shape == (rows, columns):
+            return self.room
+        return np.empty((rows, columns), order="F")
+
+    def forget(self) -> None:
+        """Nothing is kept any longer."""
+        self.room, self.filled = None, set()
 
 
 def fold(rows: Rows, frame: Frame, basis: Basis, draws: Draws, spread: Spread) -> tuple[Isometry, Standing]:

@@ -50,7 +50,7 @@ class Layout:
 
     @classmethod
     def of(cls, rows: Rows, design: Design, survey: Survey, limits: Limits | None, started: bool) -> Layout:
-        frame, none, spread = Frame(design, False), Draws(Stream(b""), 0, False), survey.spread
+        frame, none, spread = Frame(design, False), Draws(Stream(b""), 0), survey.spread
         basis = Basis.choose(survey.sample, spread, centre_of(design, spread))
         isometry, _ = fold(rows, frame, basis, none, spread)
         if isometry.condition > STEEP:

@@ -58,7 +58,8 @@ class Work:
     def _solved(self, part: Isometric, held: Rows | None, stream: Stream, known: Survey | None = None) -> Solution:
         rows, frame = self._beside(held), Frame(self.design, held is not None)
         survey = frame.survey(rows) if known is None else known
-        draws = Draws(stream, part.draws(self.design.k), kept=isinstance(self.rows, MemoryRows))
+        kept = self.rows.n if isinstance(self.rows, MemoryRows) else 0
+        draws = Draws(stream, part.draws(self.design.k), kept)
         try:
             return Solution.find(rows, frame, survey, part, draws)
         except InfeasibleError as problem:
