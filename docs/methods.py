@@ -10,7 +10,7 @@ from suffice.catalogue import Description, describe, methods
 from suffice.method import Method
 
 PAGE = Path(__file__).with_suffix(".md")
-KEPT = {"mean": "means", "covariance": "covariances", "fit": "regressions"}
+KEPT = {"mean": "means", "covariance": "covariances", "fit": "regressions", "limits": "bounds and edits"}
 HEAD = """\
 # Methods
 

@@ -35,6 +35,8 @@ class Task:
     limits: Limits | None = None
     cells: Whole | None = None
     names: tuple[str, ...] = ()
+    inner: int = 1
+    """Cells that share the level of the first factor: cells // inner is that level."""
 
     @property
     def n(self) -> int:

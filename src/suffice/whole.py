@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from math import prod
 from typing import IO, Any
 
 import numpy as np
@@ -103,6 +104,7 @@ class Layout:
             limits,
             records[:, last + 1].astype(np.int64) if self.design.categories else None,
             self.design.confidential,
+            prod(category.size for category in list(self.design.categories.values())[1:]),
         )
 
 

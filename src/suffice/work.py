@@ -13,11 +13,11 @@ from suffice.engines.memory import MemoryRows
 from suffice.errors import InfeasibleError
 from suffice.limits import Limits
 from suffice.method import Isometric, Method, Steps, Whole
-from suffice.rounding.whole_numbers import WholeNumbers
 from suffice.rows import Block, Rows
 from suffice.seed import Stream
 from suffice.solution import Draws, Frame, Joined, Solution, Supplied, Survey
 from suffice.whole import masked, stored
+from suffice.whole_numbers import WholeNumbers
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.method import Whole
-from suffice.rounding.rounding import rounded
 from suffice.rows import Progress
 from suffice.seed import Stream
 from suffice.task import Array, Task
@@ -35,8 +34,10 @@ class WholeNumbers(Whole):
     integer: tuple[str, ...] = ()
 
     def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Rounded:
+        from suffice.rounding import rounded  # brings a solver: most of a second, so only where it is used
+
         columns = [j for j, name in enumerate(task.names) if name in self.integer]
-        groups = () if task.cells is None else (task.cells,)
+        groups = () if task.cells is None else (task.cells // task.inner, task.cells)  # coarse ones first
         Y = rounded(task.Y, columns, task.names, stream.generator("rounding"), limits=task.limits, groups=groups)
         return Rounded(np.asarray(Y), self.integer)
 
