@@ -26,6 +26,8 @@ from suffice.watch import Leverage, Peak, Tally, Watch
 
 Array = NDArray[np.float64]
 
+PLACES = 100_000
+"""Rows whose places are compared: enough to see any order."""
 WORTH = 0.7
 """A canonical correlation below this is no finding, so its null is not needed."""
 
@@ -79,6 +81,7 @@ def gather(
         explained=tuple(names[~E.any(axis=0) & ~constant]),
         constant=tuple(names[constant]),
         order=_order(solution.draws.stream, order, rows.n),
+        places=min(rows.n, PLACES),
         precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
         unweighted=solution.survey.unweighted,
         effective=solution.survey.effective,
@@ -234,7 +237,7 @@ def _dependent(E: Array, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 def _order(stream: Stream, order: NDArray[np.int64] | None, n: int) -> float:
     """Correlation of released and original places, of all rows or of the first bucket."""
     places = stream.permutation(0, min(n, BUCKET)) if order is None else order
-    places = places[:100_000]  # enough to see any order
+    places = places[:PLACES]
     if len(places) < 3:
         return 0.0
     return float(np.corrcoef(places, np.arange(len(places)))[0, 1])

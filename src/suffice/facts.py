@@ -51,6 +51,8 @@ class Facts:
     constant: tuple[str, ...] = ()
     order: float = 0.0
     """Correlation of a row's place in the release with its place in the original."""
+    places: int = 0
+    """Rows of which that was computed; 0: of all."""
     precision: dict[str, float] = field(default_factory=dict)
     """eps max|y| / sd of each confidential column."""
     unweighted: int = 0

@@ -133,6 +133,8 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("row-order", {"order": above(FIVE)}, "stop"),
     ("row-order", {"order": -1.0}, "stop"),
     ("row-order", {"order": 1.0, "n": 30}, "stop"),
+    ("row-order", {"order": 0.004, "n": 10**7, "places": 10**5}, None),  # judged by the rows that were compared
+    ("row-order", {"order": 0.02, "n": 10**7, "places": 10**5}, "stop"),
     ("row-order", {"order": 1.0, "n": 29}, None),
     ("copies", {"copies": 1}, "stop"),
     ("unmoved-records", {"unmoved": 0}, None),

@@ -14,7 +14,7 @@ FEWEST = 30
 
 def row_order(facts: Facts) -> Finding | None:
     """Correlation of places over 5/sqrt(n), n >= 30: stop. A sorted file leaks ranks through every method."""
-    if facts.n < FEWEST or abs(facts.order) <= SIGMAS / sqrt(facts.n):
+    if facts.n < FEWEST or abs(facts.order) <= SIGMAS / sqrt(facts.places or facts.n):
         return None
     return Finding(
         "row-order",
