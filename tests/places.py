@@ -22,7 +22,5 @@ def matrix(name: str, folder: Path | None = None) -> NDArray[np.float64]:
         folder = SHARED / "reference"
     lines = (folder / f"{name}.csv").read_text().splitlines()
     columns = len([cell for cell in lines[0].split(",") if cell.strip('"')])
-    rows = [
-        [np.nan if cell == "NA" else float(cell) for cell in line.split(",") if cell] for line in lines[1:]
-    ]
+    rows = [[np.nan if cell == "NA" else float(cell) for cell in line.split(",") if cell] for line in lines[1:]]
     return np.array(rows, dtype=np.float64).reshape(len(rows), columns)

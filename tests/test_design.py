@@ -261,9 +261,7 @@ def test_blocks_give_the_rows_of_the_whole(firms):
 
 def test_too_many_columns_are_refused_with_the_numbers():
     table = pa.table({"a": np.arange(70), "b": np.arange(70), "y": np.zeros(70)})
-    with pytest.raises(
-        InputError, match=r"(?s)4,901 columns and 4,000 are allowed.*C\(a\):C\(b\) alone needs 4,900"
-    ):
+    with pytest.raises(InputError, match=r"(?s)4,901 columns and 4,000 are allowed.*C\(a\):C\(b\) alone needs 4,900"):
         learnt(table, "C(a):C(b)")
 
 
@@ -293,9 +291,7 @@ def test_missing_and_infinite_numbers():
 def test_all_missing_and_nulls():
     assert "y: missing in 3 records" in complaint(pa.table({"y": pa.array([None] * 3, pa.float64())}))
     assert "y: missing in 1 record" in complaint(pa.table({"y": pa.array([1, None], pa.int64())}))
-    assert "x: missing in 1 record, first in row 2" in complaint(
-        pa.table({"x": [1.0, None], "y": [1.0, 2]}), ["x"]
-    )
+    assert "x: missing in 1 record, first in row 2" in complaint(pa.table({"x": [1.0, None], "y": [1.0, 2]}), ["x"])
 
 
 @pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63)])
@@ -392,7 +388,5 @@ def test_an_identifier_among_the_categories():
     def census(start):
         return Census({"id": Levels.of(np.arange(start, start + CAP // 2 + 1), start)})
 
-    with pytest.raises(
-        InputError, match=r"'id' has more than 100,000 levels. An identifier among the categories\?"
-    ):
+    with pytest.raises(InputError, match=r"'id' has more than 100,000 levels. An identifier among the categories\?"):
         census(0) + census(CAP)

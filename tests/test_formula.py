@@ -109,9 +109,7 @@ def test_a_list_holds_names_and_needs_no_parser():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-names = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True) | st.sampled_from(
-    ["net income", "a+b", "x-1", "é 1"]
-)
+names = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True) | st.sampled_from(["net income", "a+b", "x-1", "é 1"])
 factors = st.builds(Factor, names, st.sampled_from([None, *TRANSFORMS]))
 models = st.lists(st.lists(factors, min_size=1, max_size=3, unique=True), max_size=4)
 

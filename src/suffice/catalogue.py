@@ -12,7 +12,12 @@ from suffice.errors import UsageError, suggest
 from suffice.method import Method, declared_parameters, kebab, refused, rule_of
 from suffice.parameter import Data
 
-KEPT = {"mean": "means", "covariance": "covariances", "fit": "regressions on the given columns", "limits": "bounds and edits"}
+KEPT = {
+    "mean": "means",
+    "covariance": "covariances",
+    "fit": "regressions on the given columns",
+    "limits": "bounds and edits",
+}
 
 
 @dataclass(frozen=True)

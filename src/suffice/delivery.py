@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from suffice.engines.parquet import ParquetRows, blocks
 from suffice.errors import UsageError
 from suffice.formats import kinds, write_table
 from suffice.order import bucket_count, dealt
-from suffice.rows import ahead
+from suffice.rows import ahead, one_ahead
 from suffice.solution import Joined, Solution
 
 STREAMS = ("parquet", "csv", "tsv", "feather")
@@ -28,17 +29,25 @@ def delivered(
     rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], folder: str | None
 ) -> Iterator[pa.Table]:
     """The release in its final order, one bucket at a time; `folder` is where the buckets lie meanwhile."""
-    count = bucket_count(rows.n)
     with ExitStack() as stack, failing("The release cannot be written"):
-        files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(count)]
+        files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(bucket_count(rows.n))]
         _deal(rows, solution, names, files)
-        for bucket, file in enumerate(files):
-            file.seek(0)
-            with pa.ipc.open_stream(pa.PythonFile(file, "r")) as reader:
-                table = reader.read_all()
-            yield table.take(solution.draws.stream.permutation(bucket, len(table)))
-            del table
-            os.ftruncate(file.fileno(), 0)
+
+        def ordered(bucket: int) -> pa.Table:
+            table = _mapped(files[bucket])
+            return table.take(solution.draws.stream.permutation(bucket, len(table)))
+
+        for bucket, table in enumerate(one_ahead(ordered, range(len(files)))):
+            yield table
+            os.ftruncate(files[bucket].fileno(), 0)
+
+
+def _mapped(file: Any) -> pa.Table:
+    """A bucket as it lies in the file: nothing is copied before rows are taken from it."""
+    file.flush()
+    size = os.fstat(file.fileno()).st_size
+    with pa.ipc.open_stream(pa.py_buffer(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))) as reader:
+        return reader.read_all()
 
 
 def _deal(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], files: Sequence[Any]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.rows import BLOCK, spans
 from suffice.seed import Stream
 
-BUCKET = 2**20
+BUCKET = 2**19
 """Rows in a bucket, about: what is held in memory at a time."""
 
 

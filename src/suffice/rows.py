@@ -87,9 +87,6 @@ class Rows(ABC):
 
 def ahead(of: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
     """`of(item)` in order, a few items being worked on ahead, one per thread."""
-    if threads == 1:
-        yield from map(of, items)
-        return
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[T]] = deque()
         for item in items:
@@ -98,6 +95,18 @@ def ahead(of: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def one_ahead(of: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """`of(item)` in order, the next one being made while this one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming: Future[T] | None = None
+        for item in items:
+            ready, coming = coming, pool.submit(of, item)
+            if ready is not None:
+                yield ready.result()
+        if coming is not None:
+            yield coming.result()
 
 
 def spans(start: int, stop: int, size: int = BLOCK) -> Iterator[tuple[int, int]]:

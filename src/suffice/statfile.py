@@ -68,15 +68,9 @@ def _is_whole(column: pa.ChunkedArray) -> bool:
 
 def write_statfile(table: pa.Table, path: str, kind: str) -> None:
     """Raises OSError where the disk refuses, FileError where the format does."""
-    odd = [
-        field.name
-        for field in table.schema
-        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type)
-    ]
+    odd = [field.name for field in table.schema if pa.types.is_nested(field.type) or pa.types.is_binary(field.type)]
     if odd:
-        raise FileError(
-            f"Columns that cannot be written as .{kind}: {', '.join(odd)}. Drop them, or write Parquet."
-        )
+        raise FileError(f"Columns that cannot be written as .{kind}: {', '.join(odd)}. Drop them, or write Parquet.")
     if not _written(_floats(table), path, kind):
         raise FileError(
             f"The table cannot be written as .{kind}: the disk is full, or a column is not allowed there.\n"

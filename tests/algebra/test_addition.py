@@ -51,9 +51,7 @@ def test_a_relation_must_hold_in_both() -> None:
     E = np.random.default_rng(1).normal(size=(9, 4))
     E[:, 3] = E[:, 0] - 2 * E[:, 2]
     assert share(E, E * [0.3, 0.9, 0.3, 0.3]).broken == ()  # column 2 is not part of it
-    with pytest.raises(
-        DependentColumns, match="Columns 4, 1 and 3 are linearly dependent, so do better"
-    ) as error:
+    with pytest.raises(DependentColumns, match="Columns 4, 1 and 3 are linearly dependent, so do better") as error:
         usable(1.0, share(E, E * [0.3, 0.3, 0.3, 0.4]), 0.5, "do better")
     assert error.value.columns == (3, 0, 2)
     assert "Columns d, a and c are" in str(error.value.named("abcd"))

@@ -363,9 +363,7 @@ def test_limits_meet(one_stream: None) -> None:
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), n=st.integers(14, 60), levels=st.integers(1, 4), lone=st.booleans())
 @every_method
-def test_small_files_of_any_shape(
-    method: Method, seed: int, n: int, levels: int, lone: bool, tmp_path: Path
-) -> None:
+def test_small_files_of_any_shape(method: Method, seed: int, n: int, levels: int, lone: bool, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)
     frame = firms(n, seed).copy()
     frame["region"] = np.array(["north", "south", "west", "east"])[rng.integers(0, levels, n)]

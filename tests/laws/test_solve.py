@@ -50,9 +50,7 @@ def cases(draw: st.DrawFn, spare: int = 2, scales: bool = True) -> Case:
     X = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m))])
     if m and draw(st.booleans()):
         X = np.hstack([X, X @ rng.normal(size=(m + 1, 1))])  # collinear
-    Y = X @ rng.normal(size=(X.shape[1], k)) + rng.normal(size=(n, k)) @ (
-        np.eye(k) + rng.uniform(0, 1, (k, k))
-    )
+    Y = X @ rng.normal(size=(X.shape[1], k)) + rng.normal(size=(n, k)) @ (np.eye(k) + rng.uniform(0, 1, (k, k)))
     if k > 2 and draw(st.booleans()):
         Y[:, 2] = Y[:, 0] + Y[:, 1]
     if k > 1 and draw(st.booleans()):
@@ -128,9 +126,7 @@ def test_order_and_units_of_given_columns_do_not_matter(method: Isometric, case:
 @every_method
 @settings(max_examples=20, deadline=None)
 @given(case=cases(scales=False), seed=st.integers(0, 2**32))
-def test_units_of_confidential_columns_do_not_matter_except_by_svd(
-    method: Isometric, case: Case, seed: int
-) -> None:
+def test_units_of_confidential_columns_do_not_matter_except_by_svd(method: Isometric, case: Case, seed: int) -> None:
     units = 10.0 ** np.random.default_rng(seed).uniform(-8, 8, case.Y.shape[1])
     difference = method.solve(case.X, case.Y * units, case.Z) / units - method.solve(case.X, case.Y, case.Z)
     same = np.abs(difference).max() <= ENGINE * np.abs(case.Y).max()
@@ -143,17 +139,13 @@ def test_units_of_confidential_columns_do_not_matter_except_by_svd(
 def test_no_more_random_columns_are_used_than_drawn(method: Isometric, case: Case) -> None:
     used = case.Z.copy()
     used[:, method.draws(case.Y.shape[1]) :] = np.nan
-    assert np.array_equal(
-        method.solve(case.X, case.Y, used), method.solve(case.X, case.Y, case.Z), equal_nan=False
-    )
+    assert np.array_equal(method.solve(case.X, case.Y, used), method.solve(case.X, case.Y, case.Z), equal_nan=False)
 
 
 @every_method
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 6), m=st.integers(0, 5), k=st.integers(1, 4))
-def test_tiny_data_keep_the_promises_or_are_refused(
-    method: Isometric, seed: int, n: int, m: int, k: int
-) -> None:
+def test_tiny_data_keep_the_promises_or_are_refused(method: Isometric, seed: int, n: int, m: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     X = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m))])
     Y, Z = rng.normal(size=(n, k)), rng.normal(size=(n, 3 * k))

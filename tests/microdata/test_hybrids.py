@@ -45,9 +45,7 @@ def test_where_d_is_feasible_shrink_changes_nothing() -> None:
 
 def test_dependent_columns_need_equal_d() -> None:
     dependent = np.column_stack([Y[:, 0], Y[:, 1], Y[:, 0] + Y[:, 1]])
-    with pytest.raises(
-        InfeasibleError, match="Columns 3, 1 and 2 are linearly dependent, so their d must be equal"
-    ):
+    with pytest.raises(InfeasibleError, match="Columns 3, 1 and 2 are linearly dependent, so their d must be equal"):
         ResidualCorrelation((0.5, 0.5, 0.4)).solve(X, dependent, Z)
     released = ResidualCorrelation(0.5).solve(X, dependent, Z)
     assert np.allclose(released[:, 2], released[:, 0] + released[:, 1])

@@ -41,9 +41,7 @@ def printed(ours: Array, theirs: list[list[float]], digits: int, units: float = 
 def test_example_1() -> None:
     beta, alpha, noise = model((0.9, 0.9))
     assert np.allclose(alpha, np.diag([0.9, 0.9]), atol=1e-12)
-    printed(
-        beta, [[-0.006250, 0.043750], [-0.028125, -0.003125]], 6
-    )  # printed as "beta transposed": it is beta
+    printed(beta, [[-0.006250, 0.043750], [-0.028125, -0.003125]], 6)  # printed as "beta transposed": it is beta
     printed(noise[:1], [[0.159125, 0.089063]], 6)
     printed(noise[1:], [[0.089063, 0.172782]], 6, units=1.0)  # the last digit printed is one too high
     assert round(float(noise[1, 1]), 6) == 0.172781

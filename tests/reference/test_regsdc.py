@@ -184,9 +184,7 @@ def test_restore_of_dependent_columns_pairs_scores_with_the_pivots() -> None:
     Yhat, E = split(Y, X)
     D, Q = gqr(E), gqr(split(r("in_Ynew"), X)[1]).Q
     assert D.pivots == (0, 1, 3)
-    agree(
-        Yhat + Q[:, :3] @ D.R, r("gen_Ydep_yNew")
-    )  # RegSDC: the first three scores, whatever the pivots are
+    agree(Yhat + Q[:, :3] @ D.R, r("gen_Ydep_yNew"))  # RegSDC: the first three scores, whatever the pivots are
     ours = Restore(r("in_Ynew")).solve(X, Y, np.empty((60, 0)))
     agree(ours, Yhat + gqr(split(r("in_Ynew")[:, [0, 1, 3]], X)[1]).Q @ D.R)  # variable 4 keeps its own score
     assert np.abs(ours - r("gen_Ydep_yNew")).max() > 0.01

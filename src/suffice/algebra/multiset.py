@@ -37,9 +37,7 @@ class Multiset:
         state = np.zeros(len(block), dtype=np.uint64)
         product = np.empty_like(state)
         for place, name in enumerate(names):
-            words = _words(
-                block.columns[name]
-            ).byteswap()  # numbers differ in their first bits most: put these last
+            words = _words(block.columns[name]).byteswap()  # numbers differ in their first bits most: put these last
             state += np.multiply(words, ODD[place % len(ODD)], out=product)
         one = _mixed(state)
         two = _mixed(one ^ ODD[0])

@@ -51,9 +51,7 @@ class Restore(Isometric):
         Tg = self._complete(gqr(Eg).Q, gqr(Eg).pivots, D.rank, X, Z, n)
         return Yhat + Tg @ D.R  # (12)
 
-    def _complete(
-        self, Q: Array, pivots: tuple[int, ...], rank: int, X: Array, Z: Array, n: int | None
-    ) -> Array:
+    def _complete(self, Q: Array, pivots: tuple[int, ...], rank: int, X: Array, Z: Array, n: int | None) -> Array:
         """The candidate's scores, and a new one in each missing place."""
         missing = [i for i in range(rank) if i not in pivots]
         if missing and not self.fill:

@@ -48,9 +48,7 @@ class Romm(Isometric):
         "correlation of original and released residuals to aim at",
         None,
     )
-    by: Literal["qr", "svd"] = parameter(
-        Choice(("qr", "svd")), "decomposition that gives scores and loadings", "qr"
-    )
+    by: Literal["qr", "svd"] = parameter(Choice(("qr", "svd")), "decomposition that gives scores and loadings", "qr")
 
     def __post_init__(self) -> None:
         if self.lam == 0:

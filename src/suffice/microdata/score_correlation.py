@@ -48,9 +48,7 @@ class ScoreCorrelation(Isometric):
         Each(Number(-1, 1, none="not controlled")),
         "correlation of original and released scores, for all or each",
     )
-    by: Literal["qr", "svd"] = parameter(
-        Choice(("qr", "svd")), "decomposition that gives scores and loadings", "qr"
-    )
+    by: Literal["qr", "svd"] = parameter(Choice(("qr", "svd")), "decomposition that gives scores and loadings", "qr")
     order: tuple[int, ...] | None = parameter(Order(), "the variables by importance, for by = qr", None)
 
     def __post_init__(self) -> None:
