@@ -40,7 +40,7 @@ class Design:
     >>> rows = MemoryRows(pa.table({"region": ["north", "south", "north"], "y": [1.0, 2.0, 4.0]}))
     >>> design = Design.learn(rows, Roles(confidential=["y"], given="region - 1"))
     >>> design.names
-    ('region[1]', 'region[2]')
+    ('1', 'region[2]')
     >>> rows.fold(lambda block: design.given(block).sum(axis=1), design.columns, "adding").tolist()
     [1.0, 1.0, 1.0]
     """

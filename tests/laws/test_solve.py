@@ -49,7 +49,8 @@ def cases(draw: st.DrawFn, spare: int = 2, scales: bool = True) -> Case:
     n = 1 + m + 2 * k + spare + draw(st.integers(0, 20))
     X = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m))])
     if m and draw(st.booleans()):
-        X = np.hstack([X, X @ rng.normal(size=(m + 1, 1))])  # collinear
+        # collinear, with no vanishing part: a column that is all rounding error in one order may be 1e-12 in another
+        X = np.hstack([X, X @ (rng.choice([-1.0, 1.0], (m + 1, 1)) * rng.uniform(0.5, 2, (m + 1, 1)))])
     Y = X @ rng.normal(size=(X.shape[1], k)) + rng.normal(size=(n, k)) @ (np.eye(k) + rng.uniform(0, 1, (k, k)))
     if k > 2 and draw(st.booleans()):
         Y[:, 2] = Y[:, 0] + Y[:, 1]
