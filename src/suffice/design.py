@@ -41,8 +41,8 @@ class Design:
     >>> design = Design.learn(rows, Roles(confidential=["y"], given="region - 1"))
     >>> design.names
     ('1', 'region[2]')
-    >>> rows.fold(lambda block: design.given(block).sum(axis=1), design.columns, "adding").tolist()
-    [1.0, 1.0, 1.0]
+    >>> rows.fold(lambda block: design.given(block).sum(axis=0), design.columns, "adding").tolist()
+    [3.0, 1.0]
     """
 
     roles: Roles
