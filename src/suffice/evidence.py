@@ -76,6 +76,8 @@ def gather(
         copies=_unique_copies(rows, solution, watch.copies),
         outlying=watch.outlying,
         outlying_near=watch.outlying_near,
+        giants=watch.giants[0].handed_on(watch.giants[1])[0],
+        giants_handed_on=watch.giants[0].handed_on(watch.giants[1])[1],
         negatives={str(name): int(count) for name, count in zip(names, watch.negative, strict=True) if count},
         dependent=_dependent(E, design.confidential),
         explained=tuple(names[~E.any(axis=0) & ~constant]),

@@ -42,6 +42,10 @@ class Facts:
     copies: int = 0
     outlying: int = 0
     outlying_near: int = 0
+    giants: int = 0
+    """The few records that lie farthest out."""
+    giants_handed_on: int = 0
+    """Those of them whose values some released record, of whatever row, has nearly."""
     negatives: dict[str, int] = field(default_factory=dict)
     """Columns that had no negative value: how many the release has."""
     dependent: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from suffice.parameter import Data, parameter
 from suffice.rows import BLOCK, Block, Both, Rows
 from suffice.seed import Stream
 from suffice.statistic import Standing
-from suffice.watch import Leverage, Watch, copies, negatives, outliers
+from suffice.watch import Giants, Leverage, Watch, copies, negatives, outliers
 
 Array = NDArray[np.float64]
 
@@ -279,6 +279,7 @@ class Watching:
             *outliers(self.spread, explained, Y, change),
             negatives(self.spread, explained, Ystar),
             ((residuals[:, :k], residuals[:, k:]),),
+            (Giants.of(self.spread, explained, Y), Giants.of(self.spread, explained, Ystar)),
         )
         return Ystar, watch
 

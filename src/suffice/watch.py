@@ -20,6 +20,8 @@ ROUNDING = 1e-9
 """The leverage in a cell of five is 1/5, in a cell of two 1/2, up to this."""
 FAR, NEAR = 5.0, 0.1
 """Outlying cells are FAR standard deviations out; one is given away when NEAR of its distance, or less, is changed."""
+FEW, MOST = 10, 200
+"""Giants that are looked for in the release, and how many of its farthest records are looked at."""
 
 
 @dataclass(frozen=True, order=True)
@@ -42,6 +44,32 @@ class Tally:
 
 
 @dataclass(frozen=True, repr=False)
+class Giants:
+    """The records that lie farthest out, as distances from the mean in standard deviations."""
+
+    Z: Array
+
+    @classmethod
+    def of(cls, spread: Spread, constant: Flags, Y: Array) -> Giants:
+        open_ = np.flatnonzero(~constant)
+        far = np.zeros(len(Y), dtype=bool)
+        for j in open_:
+            middle, bar = spread.mean[j], FAR * spread.sd[j]
+            far |= (Y[:, j] > middle + bar) | (Y[:, j] < middle - bar)
+        return cls((Y[np.ix_(far, open_)] - spread.mean[open_]) / spread.sd[open_])
+
+    def __add__(self, other: Self) -> Giants:
+        Z = np.vstack([self.Z, other.Z])
+        return Giants(Z[np.argsort(-np.abs(Z).max(axis=1, initial=0.0), kind="stable")[:MOST]])
+
+    def handed_on(self, released: Giants) -> tuple[int, int]:
+        """Of the farthest few, how many there are, and how many some released record is near in every column."""
+        top = (self + Giants(self.Z[:0])).Z[:FEW]
+        near = [(np.abs(released.Z - z) <= NEAR * np.maximum(np.abs(z), 1.0)).all(axis=1).any() for z in top]
+        return len(top), int(sum(near))
+
+
+@dataclass(frozen=True, repr=False)
 class Watch:
     """Counts over rows, and the few rows that a guard needs whole."""
 
@@ -56,6 +84,8 @@ class Watch:
     """Per confidential column: released values below zero."""
     sample: tuple[tuple[Array, Array], ...]
     """Original and released residuals of sampled rows."""
+    giants: tuple[Giants, Giants]
+    """The farthest records of the original and of the release."""
 
     def __add__(self, other: Self) -> Watch:
         return Watch(
@@ -66,6 +96,7 @@ class Watch:
             self.outlying_near + other.outlying_near,
             self.negative + other.negative,
             self.sample + other.sample,
+            (self.giants[0] + other.giants[0], self.giants[1] + other.giants[1]),
         )
 
 

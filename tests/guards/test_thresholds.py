@@ -137,6 +137,12 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("row-order", {"order": 0.02, "n": 10**7, "places": 10**5}, "stop"),
     ("row-order", {"order": 1.0, "n": 29}, None),
     ("copies", {"copies": 1}, "stop"),
+    ("giants", {"giants": 10, "giants_handed_on": 1}, None),
+    ("giants", {"giants": 10, "giants_handed_on": 2}, "warn"),
+    ("giants", {"giants": 10, "giants_handed_on": 4}, "warn"),
+    ("giants", {"giants": 10, "giants_handed_on": 5}, "stop"),
+    ("giants", {"giants": 1, "giants_handed_on": 1}, None),  # one may be chance
+    ("giants", {"giants": 3, "giants_handed_on": 2}, "stop"),
     ("unmoved-records", {"unmoved": 0}, None),
     ("unmoved-records", {"unmoved": 1}, "stop"),
     ("limits", {"broken": {}}, None),

@@ -9,6 +9,7 @@ from suffice.guards.degrees_of_freedom import degrees_of_freedom
 from suffice.guards.dependent_columns import dependent_columns
 from suffice.guards.domain import domain
 from suffice.guards.explained_columns import explained_columns
+from suffice.guards.giants import giants
 from suffice.guards.kept_scores import kept_scores
 from suffice.guards.leverage import leverage
 from suffice.guards.limits import limits
@@ -38,6 +39,7 @@ GUARDS: dict[str, Guard] = {
     "kept-scores": kept_scores,
     "repeated-release": repeated_release,
     "outliers": outliers,
+    "giants": giants,
     "precision": precision,
     "domain": domain,
     "zero-weights": zero_weights,
