@@ -158,6 +158,9 @@ class Answer(Protocol):
 class Whole(Method):
     """A method that needs all rows at once, or all rows of one super-block of a larger file."""
 
+    by_parts: ClassVar[bool] = True
+    """Whether what it promises of every super-block holds of the file."""
+
     @abstractmethod
     def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Answer:
         """The released values, and what must be said about them."""

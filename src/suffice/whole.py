@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import prod
 from typing import IO, Any
+from weakref import finalize
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from suffice.algebra.basis import Basis
 from suffice.design import Design
 from suffice.engines.memory import MemoryRows
+from suffice.errors import InfeasibleError
 from suffice.limits import Limits
 from suffice.method import Answer, Whole
 from suffice.rows import BLOCK, RUN, Block, Rows, spans
@@ -121,6 +123,11 @@ def masked(
     rows: Rows, started: bool, design: Design, survey: Survey, limits: Limits | None, method: Whole, stream: Stream
 ) -> Masked:
     """Run a method on all rows; `started`: the rows carry, as companion, the values that it starts from."""
+    if rows.n > SUPER and not method.by_parts:
+        raise InfeasibleError(
+            f"{method.name} needs all records in memory at once: the file has {rows.n}, and {SUPER} are allowed.\n"
+            "Release the file in parts, or without it."
+        )
     source = rows.rows if isinstance(rows, Joined) else rows
     layout = Layout.of(source, design, survey, limits, started)
     columns = Frame(design, started).columns
@@ -241,6 +248,8 @@ class Stored(Rows):
 
     def __init__(self, file: IO[bytes], n: int, names: Sequence[str], threads: int) -> None:
         self.file, self.n, self.names, self.threads = file, n, tuple(names), threads
+        file.flush()
+        finalize(self, file.close)
         self.kinds = dict.fromkeys(names, "float")
 
     def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:

@@ -30,6 +30,7 @@ class WholeNumbers(Whole):
     """Controlled rounding: each cell moves by less than one, and totals that are whole numbers stay."""
 
     promises: ClassVar = ("limits",)
+    by_parts: ClassVar = False  # totals of parts are rounded up or down, and their sum may then miss the file's
 
     integer: tuple[str, ...] = ()
 
