@@ -171,20 +171,10 @@ class Whole(Method):
 
 
 @dataclass(frozen=True)
-class Chain(Isometric):
-    """Methods in order: each takes the result of the one before it as its companion.
+class Several(Method):
+    """Methods in order: the promises of the last, the independence of the first."""
 
-    **Promises** what the last step promises: mask by any method, then `Restore`.
-    """
-
-    steps: tuple[Isometric, ...]
-
-    def __post_init__(self) -> None:
-        for step in self.steps:
-            if not isinstance(step, Isometric) or isinstance(step, Chain):
-                raise UsageError(f"{step.name} cannot be one step of several.")
-        for step in self.steps[1:]:
-            follow(step)
+    steps: tuple[Any, ...]
 
     @property
     def name(self) -> str:
@@ -192,11 +182,11 @@ class Chain(Isometric):
 
     @property
     def promises(self) -> tuple[str, ...]:  # type: ignore[override]  # of the class elsewhere, of the steps here
-        return self.steps[-1].promises
+        return tuple(self.steps[-1].promises)
 
     @property
     def independent(self) -> bool:  # type: ignore[override]
-        return self.steps[0].independent
+        return bool(self.steps[0].independent)
 
     @property
     def references(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -210,11 +200,28 @@ class Chain(Isometric):
         return ()
 
     def asked(self) -> tuple[float | None, ...]:
-        return self.steps[0].asked()
+        return tuple(self.steps[0].asked())
 
     @property
     def companion(self) -> object | None:
-        return self.steps[0].companion
+        return cast(Method, self.steps[0]).companion
+
+
+@dataclass(frozen=True)
+class Chain(Several, Isometric):
+    """Formulas in order: each takes the result of the one before it as its companion.
+
+    **Promises** what the last step promises: mask by any method, then `Restore`.
+    """
+
+    steps: tuple[Isometric, ...]
+
+    def __post_init__(self) -> None:
+        for step in self.steps:
+            if not isinstance(step, Isometric) or isinstance(step, Chain):
+                raise UsageError(f"{step.name} cannot be one step of several.")
+        for step in self.steps[1:]:
+            follow(step)
 
     def with_companion(self, G: Array) -> Self:
         return replace(self, steps=(self.steps[0].with_companion(G), *self.steps[1:]))
@@ -241,40 +248,10 @@ class Chain(Isometric):
 
 
 @dataclass(frozen=True)
-class Steps(Method):
+class Steps(Several):
     """Methods in order, some of which need all rows: each starts from the rows that the one before it made."""
 
     steps: tuple[Method, ...]
-
-    @property
-    def name(self) -> str:
-        return " then ".join(step.name for step in self.steps)
-
-    @property
-    def promises(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.steps[-1].promises
-
-    @property
-    def independent(self) -> bool:  # type: ignore[override]
-        return self.steps[0].independent
-
-    @property
-    def references(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys(reference for step in self.steps for reference in step.references))
-
-    def parameters(self) -> dict[str, object]:
-        return {"steps": [{"name": step.name, **step.parameters()} for step in self.steps]}
-
-    def asked(self) -> tuple[float | None, ...]:
-        return self.steps[0].asked()
-
-    @property
-    def companion(self) -> object | None:
-        return self.steps[0].companion
-
-    @classmethod
-    def examples(cls) -> tuple[Self, ...]:
-        return ()
 
 
 def in_order(methods: tuple[Method, ...]) -> Method:
