@@ -169,11 +169,11 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
 def test_a_course_stops_when_it_no_longer_falls() -> None:
     task = skewed(50, 2)
     likeness = Likeness.of(task)
-    falling = Course(0.1, [0.999**i for i in range(200)])  # 10 % in 100 sweeps
+    falling = Course(0.1, [0.9995**i for i in range(300)])  # 10 % in 200 sweeps
     assert falling.reason(likeness, task.Y) is None
-    resting = Course(0.1, [0.9997**i for i in range(200)])  # 3 %
+    resting = Course(0.1, [0.99985**i for i in range(300)])  # 3 %
     assert resting.reason(likeness, task.Y) == "the canonical correlation has stopped falling"
-    assert Course(0.1, resting.canonical[:119]).reason(likeness, task.Y) is None
+    assert Course(0.1, resting.canonical[:219]).reason(likeness, task.Y) is None
 
 
 def test_a_course_that_is_inside_its_null_goes_on_while_records_are_linked() -> None:

@@ -66,7 +66,7 @@ class Rotate(Whole):
     zeros: Literal["kept", "free"] = parameter(
         Choice(("kept", "free")), "exact zeros of columns with many of them", "kept"
     )
-    most: int = parameter(Count(), "sweeps after which to give up", 400)
+    most: int = parameter(Count(), "sweeps after which to give up", 1000)
 
     def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""

@@ -13,8 +13,8 @@ from suffice.task import Task
 
 Array = NDArray[np.float64]
 
-WINDOW, PATIENCE, FALL = 20, 100, 0.05
-"""A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE (1 % in 20) has stopped."""
+WINDOW, PATIENCE, FALL = 20, 200, 0.05
+"""A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE sweeps has stopped."""
 SAMPLE, LINKED = 2000, 2
 """Of so many records, this many linked ones are at most twice what chance links."""
 SHUFFLES, WORK = 999, 2e7
