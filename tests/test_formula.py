@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from keyword import iskeyword
 
 import pytest
 from hypothesis import given, settings
@@ -109,7 +110,15 @@ def test_a_list_holds_names_and_needs_no_parser():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-names = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True) | st.sampled_from(["net income", "a+b", "x-1", "é 1"])
+def test_a_column_named_like_a_word_of_python_goes_bare_and_not_into_a_call():
+    """The parser reads calls as Python does, where `if` cannot stand; text needs no C(), a list no formula."""
+    assert str(parse("if + x")) == "1 + if + x"
+    refused("C(if)")
+    assert parse(["if"]).columns == ("if",)
+
+
+plain = st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True).filter(lambda name: not iskeyword(name))
+names = plain | st.sampled_from(["net income", "a+b", "x-1", "é 1"])
 factors = st.builds(Factor, names, st.sampled_from([None, *TRANSFORMS]))
 models = st.lists(st.lists(factors, min_size=1, max_size=3, unique=True), max_size=4)
 
