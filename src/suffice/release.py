@@ -123,7 +123,7 @@ class Release:
         names = tuple(name for name in rows.kinds if name in _leaving(solution.design.roles))
         held = isinstance(rows, MemoryRows)
         order = shuffled(solution.draws.stream, rows.n) if held else None
-        Ystar, watch = _mapped(beside, solution, keep=held)
+        Ystar, watch = _mapped(beside, solution, held, method.independent)
         ledger = Ledger.beside(seed)
         facts = gather(beside, solution, watch, method, seed, names, order, ledger, keyed, limits, done.unmoved)
         state: dict[str, Any] = {}
@@ -328,10 +328,10 @@ def certificate_path(target: Path) -> Path:
     return target.with_name(target.name + ".certificate.json")
 
 
-def _mapped(rows: Rows, solution: Solution, keep: bool) -> tuple[NDArray[np.float64] | None, Watch]:
+def _mapped(rows: Rows, solution: Solution, keep: bool, independent: bool) -> tuple[NDArray[np.float64] | None, Watch]:
     """All rows released and watched; the values are kept where they fit in memory."""
     sampled = solution.draws.stream.generator("sample").choice(rows.n, min(rows.n, 5000), replace=False)
-    watching = solution.watching(sampled)
+    watching = solution.watching(sampled, independent)
     Ystar = solution.draws.room_for(rows.n, solution.design.k) if keep else None
 
     def of(run: Sequence[Block]) -> Watch:

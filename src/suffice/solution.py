@@ -239,8 +239,8 @@ class Solution:
         """Y* of a block."""
         return self.mapped(block)[2]
 
-    def watching(self, sampled: NDArray[np.int64]) -> Watching:
-        """The map that is watched; `sampled` rows are kept whole."""
+    def watching(self, sampled: NDArray[np.int64], independent: bool) -> Watching:
+        """The map that is watched; `sampled` rows are kept whole. Where nothing is carried over, no giant can be."""
         given = [j for j in self.isometry.pivots if j < self.design.m]
         leading = given == list(range(len(given)))  # a slice is not copied
         return Watching(
@@ -250,6 +250,7 @@ class Solution:
             slice(len(given)) if leading else given,
             Leverage.of(self.isometry.R[: len(given), given]),
             self.isometry.carry(np.hstack([self.E, self.Estar])),
+            independent,
         )
 
 
@@ -263,6 +264,7 @@ class Watching:
     given: list[int] | slice
     leverage: Leverage
     ME: Array
+    independent: bool
 
     def __call__(self, block: Block) -> tuple[Array, Watch]:
         solution, k = self.solution, self.solution.design.k
@@ -279,9 +281,14 @@ class Watching:
             *outliers(self.spread, explained, Y, change),
             negatives(self.spread, explained, Ystar),
             ((residuals[:, :k], residuals[:, k:]),),
-            (Giants.of(self.spread, explained, Y), Giants.of(self.spread, explained, Ystar)),
+            self.giants(explained, Y, Ystar),
         )
         return Ystar, watch
+
+    def giants(self, constant: NDArray[np.bool_], Y: Array, Ystar: Array) -> tuple[Giants, Giants]:
+        if self.independent:
+            return Giants(Y[:0]), Giants(Y[:0])
+        return Giants.of(self.spread, constant, Y), Giants.of(self.spread, constant, Ystar)
 
     def weights(self, block: Block) -> Array | None:
         w = self.solution.design.weights(block)
