@@ -16,7 +16,8 @@ from suffice.formula import Factor, Terms, parse
 from suffice.rows import Kind
 
 NUMERIC = ("float", "integer")
-LISTS = ("confidential", "given", "identifiers", "keep", "integer", "edits")
+LISTS = ("confidential", "given", "groups", "identifiers", "keep", "integer", "edits")
+MISSING = ("error", "drop", "patterns")
 UNFIT = {
     "category": "is text, categorical or boolean, and only numbers can be protected. Name it in `given`, "
     "`keep` or `identifiers`.",
@@ -40,6 +41,9 @@ class Roles:
     bounds: {"turnover": (0, None)} by confidential column; "observed-sign": those without negatives stay so
     integer: confidential columns that hold whole numbers
     edits: linear conditions on every record in confidential and given columns, such as "wages <= turnover"
+    groups: columns whose values together tell the groups within which everything is kept; they leave as they are
+    missing: "error"; "drop" leaves out records with a missing cell in any of these columns; "patterns" protects the
+        records with the same missing confidential cells as a group of their own, and keeps the holes
 
     >>> Roles(confidential=["turnover"], given="C(region)", weight="w").columns
     ('turnover', 'region', 'w')
@@ -54,6 +58,8 @@ class Roles:
     bounds: Any = ()
     integer: Sequence[str] = ()
     edits: Sequence[str] = ()
+    groups: Sequence[str] = ()
+    missing: str = "error"
 
     def __post_init__(self) -> None:
         mistakes = list(_wrong_types(self))
@@ -103,6 +109,10 @@ class Roles:
             roles["integer"] = sorted(self.integer)
         if self.edits:
             roles["edits"] = sorted({edit.condition for edit in self.conditions})
+        if self.groups:
+            roles["groups"] = sorted(self.groups)
+        if self.missing != "error":
+            roles["missing"] = self.missing
         return json.dumps(roles, sort_keys=True, ensure_ascii=True)
 
     def check(self, columns: Mapping[str, Kind]) -> None:
@@ -117,6 +127,9 @@ class Roles:
                 mistakes.append(f"Confidential column {name!r} {UNFIT[kind]}")
         if self.weight and columns.get(self.weight, "float") not in NUMERIC:
             mistakes.append(f"The weight {self.weight!r} is not numeric. Name a column of numbers.")
+        for name in self.groups:
+            if (kind := columns.get(name, "category")) not in ("category", "integer"):
+                mistakes.append(f"The group column {name!r} is of kind {kind}. Groups are told by text or whole numbers.")
         for factor in dict.fromkeys(factor for term in self.terms.terms for factor in term):
             if factor.column in columns:
                 mistakes += _misused(factor, columns[factor.column])
@@ -145,6 +158,8 @@ def _wrong_types(roles: Roles) -> Iterator[str]:
         yield "`weight` must be one column name."
     if isinstance(roles.merge_below, bool) or not isinstance(roles.merge_below, int) or roles.merge_below < 0:
         yield "`merge_below` must be a whole number, 0 or more."
+    if roles.missing not in MISSING:
+        yield f"`missing` must be one of {', '.join(MISSING)}."
 
 
 def _named(roles: Roles) -> Iterator[tuple[str, str]]:
@@ -152,6 +167,7 @@ def _named(roles: Roles) -> Iterator[tuple[str, str]]:
     yield from (("confidential", name) for name in roles.confidential)
     given = roles.terms.columns if isinstance(roles.given, str) else roles.given
     yield from (("given", name) for name in given)
+    yield from (("groups", name) for name in roles.groups)
     yield from (("weight", name) for name in [roles.weight] if name is not None)
     yield from (("identifiers", name) for name in roles.identifiers)
     yield from (("keep", name) for name in roles.keep)
