@@ -23,7 +23,7 @@ from suffice.microdata import (
 
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
-        "addition", "fitted", "ipso", "ipso-a", "ipso-b", "mixture",
+        "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "mixture",
         "residual-correlation", "restore", "romm", "rotate", "score-correlation",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
@@ -44,7 +44,9 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
 
 def test_promises_and_independence() -> None:
     exact = {name for name, method in methods().items() if "covariance" in method.promises}
-    assert exact == {"addition", "ipso", "residual-correlation", "restore", "romm", "rotate", "score-correlation"}
+    assert exact == {
+        "addition", "householder", "ipso", "residual-correlation", "restore", "romm", "rotate", "score-correlation",
+    }  # fmt: skip
     assert {n for n, m in methods().items() if m.independent} == {"fitted", "ipso", "ipso-a", "ipso-b"}
 
 

@@ -2,6 +2,7 @@
 
 from suffice.microdata.addition import Addition as Addition
 from suffice.microdata.fitted import Fitted as Fitted
+from suffice.microdata.householder import Householder as Householder
 from suffice.microdata.ipso import Ipso as Ipso
 from suffice.microdata.ipso_a import IpsoA as IpsoA
 from suffice.microdata.ipso_b import IpsoB as IpsoB
