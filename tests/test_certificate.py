@@ -188,8 +188,20 @@ def test_no_form_of_the_certificate_holds_a_value(tmp_path: Path) -> None:
     release = made(data)
     release.write(tmp_path / "release.csv") if not any(f.blocks for f in release.findings) else None
     certificate = release.certificate
-    parts = [release, release.solution, release.solution.survey, release.solution.survey.spread, release.rows]
-    parts += [release.solution.isometry, release.solution.original, release.seed, release.facts, release.solution.frame]
+    parts = [
+        release,
+        release.done.pieces[0].solution,
+        release.done.pieces[0].solution.survey,
+        release.done.pieces[0].solution.survey.spread,
+        release.rows,
+    ]
+    parts += [
+        release.done.pieces[0].solution.isometry,
+        release.done.pieces[0].solution.original,
+        release.seed,
+        release.facts,
+        release.done.pieces[0].solution.frame,
+    ]
     told = [certificate.text(), str(certificate), repr(certificate), certificate.to_json(), certificate._repr_html_()]
     verification = verify(data, release.frame, ROLES)
     told += [

@@ -19,23 +19,22 @@ from suffice.errors import UsageError
 from suffice.formats import kinds, write_table
 from suffice.order import bucket_count, dealt
 from suffice.rows import ahead, one_ahead
-from suffice.solution import Joined, Solution
+from suffice.solution import Joined
+from suffice.work import Done
 
 STREAMS = ("parquet", "csv", "tsv", "feather")
 """Kinds of file that can be written piece by piece."""
 
 
-def delivered(
-    rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], folder: str | None
-) -> Iterator[pa.Table]:
+def delivered(done: Done, names: Sequence[str], folder: str | None) -> Iterator[pa.Table]:
     """The release in its final order, one bucket at a time; `folder` is where the buckets lie meanwhile."""
     with ExitStack() as stack, failing("The release cannot be written"):
-        files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(bucket_count(rows.n))]
-        _deal(rows, solution, names, files)
+        files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(bucket_count(done.rows.n))]
+        _deal(done, names, files)
 
         def ordered(bucket: int) -> pa.Table:
             table = _mapped(files[bucket])
-            return table.take(solution.draws.stream.permutation(bucket, len(table)))
+            return table.take(done.stream.permutation(bucket, len(table)))
 
         for bucket, table in enumerate(one_ahead(ordered, range(len(files)))):
             yield table
@@ -50,48 +49,47 @@ def _mapped(file: Any) -> pa.Table:
         return reader.read_all()
 
 
-def _deal(rows: ParquetRows | Joined, solution: Solution, names: Sequence[str], files: Sequence[Any]) -> None:
-    source = rows.rows if isinstance(rows, Joined) else rows
+def _deal(done: Done, names: Sequence[str], files: Sequence[Any]) -> None:
+    source = done.rows.rows if isinstance(done.rows, Joined) else done.rows
     assert isinstance(source, ParquetRows)
     count = len(files)
-    schema = released_schema(source.schema, names, solution.design.confidential)
+    schema = released_schema(source.schema, names, done.design.confidential)
 
     def of(item: tuple[int, Any, list[Any]]) -> tuple[Any, Any]:
         start, batch, run = item
-        Ystar = np.vstack([solution.released(block) for block in run])
-        made = {name: Ystar[:, j] for j, name in enumerate(solution.design.confidential)}
+        Ystar = np.vstack([done.released(block) for block in run])
+        made = {name: Ystar[:, j] for j, name in enumerate(done.design.confidential)}
         columns = [pa.array(made[name]) if name in made else _plain(batch.column(name)) for name in names]
-        buckets = dealt(solution.draws.stream, start, start + len(batch), count)
+        buckets = dealt(done.stream, start, start + len(batch), count)
         order = np.argsort(buckets, kind="stable")
         table = pa.RecordBatch.from_arrays(columns, schema=schema)
         return table.take(pa.array(order)) if count > 1 else table, np.bincount(buckets, minlength=count)
 
     with ExitStack() as stack:
         writers = [stack.enter_context(pa.ipc.new_stream(pa.PythonFile(file, "w"), schema)) for file in files]
-        done = 0
-        for batch, sizes in ahead(of, _items(rows, solution, names), source.threads):
+        ready = 0
+        for batch, sizes in ahead(of, _items(done, names), source.threads):
             ends = np.cumsum(sizes)
-            done += len(batch)
+            ready += len(batch)
             for writer, first, size in zip(writers, ends - sizes, sizes, strict=True):
                 if size:
                     writer.write_batch(batch.slice(first, size))
             if source.progress is not None:
-                source.progress("dealing", done, source.n)
+                source.progress("dealing", ready, source.n)
 
 
-def _items(
-    rows: ParquetRows | Joined, solution: Solution, names: Sequence[str]
-) -> Iterator[tuple[int, Any, list[Any]]]:
+def _items(done: Done, names: Sequence[str]) -> Iterator[tuple[int, Any, list[Any]]]:
     """Each run as an Arrow batch of what is released, and as blocks of what is computed with."""
-    columns = solution.frame.columns
+    rows, columns = done.rows, done.columns
     if isinstance(rows, Joined):
         assert isinstance(rows.rows, ParquetRows)
-        wanted = tuple(dict.fromkeys([*names, *solution.design.columns]))
+        wanted = tuple(dict.fromkeys([*names, *done.design.columns]))
         start = 0
         for batch, run in zip(rows.rows.batches(wanted), rows.runs(columns), strict=True):
             yield start, batch, list(run)
             start += len(batch)
         return
+    assert isinstance(rows, ParquetRows)
     start = 0
     for batch in rows.batches(tuple(dict.fromkeys([*names, *columns]))):
         yield start, batch, blocks(batch, columns, start)

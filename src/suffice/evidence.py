@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.basis import EPS, Basis
 from suffice.algebra.decomposition import gqr
+from suffice.algebra.moments import Spread
 from suffice.design import Design
 from suffice.errors import SufficeError
-from suffice.facts import Facts
+from suffice.facts import Facts, Group
 from suffice.formula import parse
 from suffice.ledger import Ledger
 from suffice.limits import Limits
@@ -22,7 +25,8 @@ from suffice.order import BUCKET
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
 from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
-from suffice.watch import Leverage, Peak, Tally, Watch
+from suffice.watch import Leverage, Peak, Tally
+from suffice.work import Done, Piece
 
 Array = NDArray[np.float64]
 
@@ -33,9 +37,7 @@ WORTH = 0.7
 
 
 def gather(
-    rows: Rows,
-    solution: Solution,
-    watch: Watch,
+    done: Done,
     method: Method,
     seed: Seed,
     columns: tuple[str, ...],
@@ -43,37 +45,40 @@ def gather(
     ledger: Ledger | None,
     keyed: Iterable[str],
     limits: Limits | None = None,
-    unmoved: int = 0,
 ) -> Facts:
     """Everything that the guards may look at."""
-    design, E, Estar = solution.design, solution.E, solution.Estar
-    spread = solution.survey.spread.columns(solution.confidential)
+    design, rows = done.design, done.rows
+    spread = done.survey.spread.columns(slice(design.m, design.m + design.k))
     names = np.array(design.confidential, dtype=object)
+    E, Estar = pooled(done)
+    watch = reduce(add, (piece.watch for piece in done.pieces))
     constant = spread.sd <= 4 * EPS * spread.size
     canonical, kept, altered = alike(E, Estar)
-    earlier = () if ledger is None else ledger.earlier(keyed, solution.draws.stream.digest())
+    earlier = () if ledger is None else ledger.earlier(keyed, done.stream.digest())
     stacked, unstacked = _stacked(rows, design, {term for entry in earlier for term in entry.terms})
+    steepest = max(done.pieces, key=lambda piece: piece.watch.highest.leverage)
     return Facts(
         n=spread.rows,
-        rank=solution.rank,
+        rank=sum(piece.solution.rank for piece in done.pieces),
         residual_rank=gqr(E).rank,
         confidential=design.confidential,
         promises=method.promises,
         independent=method.independent,
+        groups=tuple(group_of(piece) for piece in done.pieces) if len(done.pieces) > 1 else (),
         leverage=watch.highest.leverage,
         leverage_counts=_three(watch.leverage),
-        leverage_term=_responsible(solution, watch.highest),
+        leverage_term=_responsible(steepest.solution, steepest.watch.highest),
         stacked_leverage=stacked,
         unstacked=unstacked,
         canonical=canonical,
-        canonical_null=null(watch.sample, solution.draws.stream, spread.rows) if canonical > WORTH else 0.0,
+        canonical_null=null(watch.sample, done.stream, spread.rows) if canonical > WORTH else 0.0,
         correlations=tuple(_correlations(E, Estar)),
         d=method.asked(),
         kept_scores=kept,
         scores=gqr(E).rank,
         altered_share=altered,
         seed=seed.source,
-        copies=_unique_copies(rows, solution, watch.copies),
+        copies=_unique_copies(rows, design.confidential, watch.copies),
         outlying=watch.outlying,
         outlying_near=watch.outlying_near,
         giants=watch.giants[0].handed_on(watch.giants[1])[0],
@@ -82,18 +87,41 @@ def gather(
         dependent=_dependent(E, design.confidential),
         explained=tuple(names[~E.any(axis=0) & ~constant]),
         constant=tuple(names[constant]),
-        order=_order(solution.draws.stream, order, rows.n),
+        order=_order(done.stream, order, rows.n),
         places=min(rows.n, PLACES),
         precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
-        unweighted=solution.survey.unweighted,
-        effective=solution.survey.effective,
+        unweighted=done.survey.unweighted,
+        effective=done.survey.effective,
         earlier=tuple(entry.reach for entry in earlier),
         ledger=ledger is not None,
         columns=columns,
-        unmoved=unmoved,
-        broken={} if limits is None else broken(rows, solution, limits),
+        unmoved=sum(piece.unmoved for piece in done.pieces),
+        broken={} if limits is None else broken(done, limits),
         alike_columns=alike_columns(E, Estar, design.confidential),
     )
+
+
+def pooled(done: Done) -> tuple[Array, Array]:
+    """Original and released residuals of all pieces, one below the other; a column that a piece lacks is zero there."""
+    among, solutions = done.design.confidential, [piece.solution for piece in done.pieces]
+    E = np.vstack([placed(each.E, each.design.confidential, among) for each in solutions])
+    Estar = np.vstack([placed(each.Estar, each.design.confidential, among) for each in solutions])
+    return E, Estar
+
+
+def placed(A: Array, names: tuple[str, ...], among: tuple[str, ...]) -> Array:
+    """Columns where they belong among others, which are zero."""
+    if names == among:
+        return A
+    out = np.zeros((len(A), len(among)))
+    out[:, [among.index(name) for name in names]] = A
+    return out
+
+
+def group_of(piece: Piece) -> Group:
+    """What the guards may know of one group."""
+    solution = piece.solution
+    return Group(solution.survey.spread.rows, solution.rank, gqr(solution.E).rank)
 
 
 def alike_columns(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -107,14 +135,14 @@ def alike_columns(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[str, 
     return tuple(name for name, value in zip(names, share, strict=True) if value >= 0.5 * share.max())
 
 
-def broken(rows: Rows, solution: Solution, limits: Limits) -> dict[str, int]:
+def broken(done: Done, limits: Limits) -> dict[str, int]:
     """Released records that leave each bound or edit."""
 
     def of(block: Block) -> Counter[str]:
-        found = limits.violations(solution.released(block), limits.rhs_of(block))
+        found = limits.violations(done.released(block), limits.rhs_of(block))
         return Counter({name: count for name, count in found.items() if count})
 
-    return dict(rows.fold(of, solution.frame.columns, "checking limits"))
+    return dict(done.rows.fold(of, done.columns, "checking limits"))
 
 
 def alike(E: Array, Estar: Array) -> tuple[float, int, float]:
@@ -196,12 +224,11 @@ def highest_leverage(rows: Rows, design: Design) -> float:
     return rows.fold(of, frame.columns, "stacking").peak.leverage
 
 
-def _unique_copies(rows: Rows, solution: Solution, copies: tuple[int, ...], most: int = 10_000) -> int:
+def _unique_copies(rows: Rows, names: tuple[str, ...], copies: tuple[int, ...], most: int = 10_000) -> int:
     """How many of the records released as they are have values that no other record has."""
     if not copies:
         return 0
     wanted = np.array(copies[:most])
-    names = solution.design.confidential
 
     def keys(block: Block) -> list[bytes]:
         Y = np.column_stack([np.asarray(block.columns[name], dtype=np.float64) for name in names])
@@ -245,9 +272,9 @@ def _order(stream: Stream, order: NDArray[np.int64] | None, n: int) -> float:
     return float(np.corrcoef(places, np.arange(len(places)))[0, 1])
 
 
-def running_numbers(rows: Rows, solution: Solution) -> list[str]:
+def running_numbers(rows: Rows, design: Design, spread: Spread) -> list[str]:
     """Columns of whole numbers that count the records: range, mean and variance of n numbers in a row."""
-    design, spread, n = solution.design, solution.survey.spread, rows.n
+    n = rows.n
     if design.roles.weight is not None:
         return []
     squares = n * (n**2 - 1) / 12

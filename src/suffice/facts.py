@@ -6,6 +6,19 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class Group:
+    """Records that are protected by themselves, and what is kept of them."""
+
+    n: int
+    rank: int
+    residual_rank: int
+
+    @property
+    def nu(self) -> int:
+        return self.n - self.rank
+
+
+@dataclass(frozen=True)
 class Facts:
     """Everything that the guards may look at, so that each of them is a function of plain numbers."""
 
@@ -19,6 +32,8 @@ class Facts:
     promises: tuple[str, ...]
     independent: bool
     """The released residuals carry nothing of the original ones but their covariance."""
+    groups: tuple[Group, ...] = ()
+    """Those within which everything is kept; empty where all records are protected together."""
     leverage: float = 0.0
     leverage_counts: tuple[int, int, int] = (0, 0, 0)
     """Records above .2, from .5 on, and from .999 on."""

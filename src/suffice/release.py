@@ -7,14 +7,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from suffice.certificate import Certificate, certify, stand
@@ -34,11 +31,10 @@ from suffice.order import shuffled
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
-from suffice.solution import Frame, Joined, Solution
+from suffice.solution import Frame, Joined
 from suffice.source import named_sources, open_rows, read_back, reopen
-from suffice.statistic import Pair, Standing
-from suffice.watch import Watch
-from suffice.work import Done, Work
+from suffice.statistic import Pair
+from suffice.work import Done, Leaving, Work
 
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
@@ -119,16 +115,13 @@ class Release:
         keyed: tuple[str, ...],
         limits: Limits | None,
     ) -> Release:
-        beside, solution = done.rows, done.solution
-        names = tuple(name for name in rows.kinds if name in _leaving(solution.design.roles))
+        names = tuple(name for name in rows.kinds if name in _leaving(done.design.roles))
         held = isinstance(rows, MemoryRows)
-        order = shuffled(solution.draws.stream, rows.n) if held else None
-        Ystar, watch = _mapped(beside, solution, held, method.independent)
-        ledger = Ledger.beside(seed)
-        facts = gather(beside, solution, watch, method, seed, names, order, ledger, keyed, limits, done.unmoved)
+        order = shuffled(done.stream, rows.n) if held else None
+        facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed, limits)
         state: dict[str, Any] = {}
-        if isinstance(rows, MemoryRows) and Ystar is not None and order is not None:
-            changed = {name: Ystar[:, j] for j, name in enumerate(solution.design.confidential)}
+        if isinstance(rows, MemoryRows) and done.Ystar is not None and order is not None:
+            changed = {name: done.Ystar[:, j] for j, name in enumerate(done.design.confidential)}
             state["frame"] = rows.rebuilt(names, changed, order)
         findings = judge(facts, accept)
         release = cls(data, rows, done, method, seed, facts, findings, names, keyed, limits, state)
@@ -138,13 +131,8 @@ class Release:
         return release
 
     @property
-    def beside(self) -> Rows:
-        """The original, with what it is mapped from."""
-        return self.done.rows
-
-    @property
-    def solution(self) -> Solution:
-        return self.done.solution
+    def design(self) -> Design:
+        return self.done.design
 
     @property
     def frame(self) -> Any:
@@ -163,9 +151,9 @@ class Release:
     def aligned(self) -> Any:
         """NOT FOR RELEASE: the released values in the original order of rows, for research."""
         with one_blas_thread():
-            runs = self.beside.map(self._run, self.solution.frame.columns, "aligning")
+            runs = self.done.rows.map(self._run, self.done.columns, "aligning")
             Ystar = np.vstack(list(runs))
-            changed = {name: Ystar[:, j] for j, name in enumerate(self.solution.design.confidential)}
+            changed = {name: Ystar[:, j] for j, name in enumerate(self.design.confidential)}
             rows = self.rows if isinstance(self.rows, MemoryRows) else reopen(self.rows, self.columns)
             return rows.rebuilt(self.columns, changed, np.arange(self.rows.n))
 
@@ -195,7 +183,7 @@ class Release:
         with one_blas_thread(), Draft(target, force) as draft, Draft(beside, True) as paper:
             self._write_rows(draft.path, kind, str(target.parent))
             with failing("The release cannot be read back"):
-                back = read_back(draft.path, kind, self._schema(self.solution.design.columns), self.rows.threads)
+                back = read_back(draft.path, kind, self._schema(self.design.columns), self.rows.threads)
             certificate = self._certified(back, f"the written {kind} file")
             if not certificate.holds:
                 raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
@@ -232,23 +220,21 @@ class Release:
         return [*named_sources(self.data), *named_sources(self.method.companion), *secret]
 
     def _delivered(self, folder: str | None) -> Iterator[pa.Table]:
-        assert isinstance(self.beside, ParquetRows | Joined)
-        return delivered(self.beside, self.solution, self.columns, folder)
+        return delivered(self.done, self.columns, folder)
 
     def _schema(self, columns: Sequence[str]) -> Any:
         if isinstance(self.rows, ParquetRows):
-            return released_schema(self.rows.schema, columns, self.solution.design.confidential)
+            return released_schema(self.rows.schema, columns, self.design.confidential)
         return self._table().select(columns).schema
 
     def _table(self) -> pa.Table:
         return as_table(self.frame, self.columns)
 
     def _certified(self, rows: Rows | None, source: str) -> Certificate:
-        solution, design = self.solution, self.solution.design
-        centre = solution.isometry.basis.centre[: design.m + design.k]
-        after = self._standing_of_map(centre) if rows is None else stand(rows, design, centre)
-        size = solution.survey.spread.size[: design.m + design.k]
-        pair = Pair.of(solution.original, after, size, design, self._broken(rows))
+        done, design = self.done, self.design
+        after = stand(Leaving(done) if rows is None else rows, design, done.centre)
+        size = done.survey.spread.size[: design.m + design.k]
+        pair = Pair.of(done.original, after, size, design, self._broken(rows))
         promises, rounded = self.method.promises, bool(design.roles.integer)
         return certify(
             pair,
@@ -268,29 +254,14 @@ class Release:
         """Released records that leave each bound or edit, counted in the rows that leave."""
         if self.limits is None or rows is None:
             return None if self.limits is None else self.facts.broken
-        return self.limits.left(rows, self.solution.design)
-
-    def _standing_of_map(self, centre: Any) -> Standing:
-        design = self.solution.design
-
-        def of(block: Block) -> Standing:
-            W = design.matrix(block)
-            W[:, design.m :] = self.solution.released(block)
-            W -= centre
-            return Standing.of(block, design, W)
-
-        return self.beside.fold(of, self.solution.frame.columns, "certifying")
+        return self.limits.left(rows, self.design)
 
     def _notes(self) -> tuple[str, ...]:
-        solution, design, facts = self.solution, self.solution.design, self.facts
-        lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
-        notes = [
-            f"independent columns of X: {facts.rank} of {design.m}" + (f" (dependent: {_some(lost)})" if lost else "")
-        ]
-        notes += [*design.notes, *self.rows.notes]
+        design, facts = self.design, self.facts
+        notes = [self._ranks(), *design.notes, *self.rows.notes]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
-        counted = running_numbers(self.rows, solution)
+        counted = running_numbers(self.rows, design, self.done.survey.spread)
         if counted:
             notes += [f"{_some(counted)} is a running number: if it tells records apart, name it in identifiers"]
         if facts.constant:
@@ -304,6 +275,16 @@ class Release:
             notes += [f"columns released unchanged: {_some(design.roles.keep)}"]
         return tuple(notes)
 
+    def _ranks(self) -> str:
+        design, pieces = self.design, self.done.pieces
+        if len(pieces) > 1:
+            ranks = [piece.solution.rank for piece in pieces]
+            return f"independent columns of X: {min(ranks)} to {max(ranks)} of {design.m} in {len(pieces)} groups"
+        solution = pieces[0].solution
+        lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
+        said = f"independent columns of X: {solution.rank} of {design.m}"
+        return said + (f" (dependent: {_some(lost)})" if lost else "")
+
     def _private_notes(self) -> tuple[str, ...]:
         pairs = zip(self.facts.confidential, self.facts.correlations, strict=True)
         reached = ", ".join(f"{name} {value:.3f}" for name, value in pairs)
@@ -312,12 +293,12 @@ class Release:
     def _remember(self) -> None:
         ledger = Ledger.beside(self.seed)
         if ledger is not None:
-            design = self.solution.design
-            name = self.solution.draws.stream.digest()
+            design = self.design
+            name = self.done.stream.digest()
             ledger.add(Entry.now(self.method.name, tuple(design.terms), self.facts.reach, self.keyed, name))
 
     def _run(self, run: Sequence[Block]) -> Any:
-        return np.vstack([self.solution.released(block) for block in run])
+        return np.vstack([self.done.released(block) for block in run])
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
@@ -326,26 +307,6 @@ class Release:
 
 def certificate_path(target: Path) -> Path:
     return target.with_name(target.name + ".certificate.json")
-
-
-def _mapped(rows: Rows, solution: Solution, keep: bool, independent: bool) -> tuple[NDArray[np.float64] | None, Watch]:
-    """All rows released and watched; the values are kept where they fit in memory."""
-    sampled = solution.draws.stream.generator("sample").choice(rows.n, min(rows.n, 5000), replace=False)
-    watching = solution.watching(sampled, independent)
-    Ystar = solution.draws.room_for(rows.n, solution.design.k) if keep else None
-
-    def of(run: Sequence[Block]) -> Watch:
-        found = []
-        for block in run:
-            values, watch = watching(block)
-            found.append(watch)
-            if Ystar is not None:
-                Ystar[block.start : block.start + len(block)] = values
-        return reduce(add, found)
-
-    watch = reduce(add, rows.map(of, solution.frame.columns, "mapping"))
-    solution.draws.forget()
-    return Ystar, watch
 
 
 def _leaving(roles: Roles) -> set[str]:

@@ -129,7 +129,7 @@ class Roles:
             mistakes.append(f"The weight {self.weight!r} is not numeric. Name a column of numbers.")
         for name in self.groups:
             if (kind := columns.get(name, "category")) not in ("category", "integer"):
-                mistakes.append(f"The group column {name!r} is of kind {kind}. Groups are told by text or whole numbers.")
+                mistakes.append(f"The group column {name!r} holds {kind}s. Use text or whole numbers.")
         for factor in dict.fromkeys(factor for term in self.terms.terms for factor in term):
             if factor.column in columns:
                 mistakes += _misused(factor, columns[factor.column])

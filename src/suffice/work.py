@@ -1,9 +1,12 @@
-"""Methods at work on rows: each part of a request in turn, from the original to the answer that leaves."""
+"""Methods at work on rows: each step of a request in turn, from the original to the rows that leave."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +19,70 @@ from suffice.method import Isometric, Method, Steps, Whole
 from suffice.rows import Block, Rows
 from suffice.seed import Stream
 from suffice.solution import Draws, Frame, Joined, Solution, Supplied, Survey
+from suffice.statistic import Standing
+from suffice.watch import Watch
 from suffice.whole import masked, stored
 from suffice.whole_numbers import WholeNumbers
 
 Array = NDArray[np.float64]
+
+
+SAMPLED = 5000
+"""Rows whose residuals are kept whole, for the null of the canonical correlation."""
+
+
+@dataclass(frozen=True, repr=False)
+class Piece:
+    """Records protected together - all of them, a group, a pattern of holes - and what was seen of them."""
+
+    solution: Solution
+    watch: Watch
+    unmoved: int
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Done:
+    """What a release is made of: `released` gives Y* of a block of `rows` that holds `columns`."""
+
+    rows: Rows
+    columns: tuple[str, ...]
+    released: Callable[[Block], Array]
+    pieces: tuple[Piece, ...]
+    Ystar: Array | None
+    """All of it, where the rows are in memory."""
+    design: Design
+    survey: Survey
+    stream: Stream
+    centre: Array
+    original: Standing
+    """What the certificate compares with, about the centre."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must be said of the release; what several pieces say, once, with how many of them say it."""
+        said = Counter(remark for piece in self.pieces for remark in piece.remarks)
+        if len(self.pieces) == 1:
+            return tuple(said)
+        return tuple(f"{remark} ({times} of {len(self.pieces)} groups)" for remark, times in said.most_common(8))
+
+
+class Leaving(Rows):
+    """The rows that leave, before they are written and shuffled."""
+
+    def __init__(self, done: Done) -> None:
+        self.done = done
+        self.n, self.kinds, self.threads = done.rows.n, done.rows.kinds, done.rows.threads
+        self.progress = done.rows.progress
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        needed = tuple(dict.fromkeys([*columns, *self.done.columns]))
+        for run in self.done.rows.runs(needed):
+            yield [self._of(block, columns) for block in run]
+
+    def _of(self, block: Block, columns: Sequence[str]) -> Block:
+        made = dict(zip(self.done.design.confidential, self.done.released(block).T, strict=True))
+        return Block(block.start, {name: made.get(name, block.columns[name]) for name in columns})
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +96,26 @@ class Work:
     stream: Stream
 
     def done(self, method: Method, start: Rows | None) -> Done:
-        """All parts of a method in order; `start`: the row-aligned data set that the first one was given."""
+        """All records protected together; `start`: the row-aligned data set that the first step was given."""
+        rows, solution, remarks, unmoved = self.solved(method, start)
+        Ystar, watch = self.mapped(rows, solution, method.independent)
+        piece = Piece(solution, watch, unmoved, remarks)
+        centre = solution.isometry.basis.centre[: self.design.m + self.design.k]
+        return Done(
+            rows,
+            solution.frame.columns,
+            solution.released,
+            (piece,),
+            Ystar,
+            self.design,
+            self.survey,
+            self.stream,
+            centre,
+            solution.original,
+        )
+
+    def solved(self, method: Method, start: Rows | None) -> tuple[Rows, Solution, tuple[str, ...], int]:
+        """All steps of a method in order: the rows to map, the answer, what is said of it, the records not moved."""
         parts = parts_of(method, self.design)
         held, unmoved = start, 0
         remarks: tuple[str, ...] = ()
@@ -47,10 +129,30 @@ class Work:
             assert isinstance(part, Isometric)
             solution = self._solved(part, held, stream, self.survey if number == 0 else None)
             if number == len(parts) - 1:
-                return Done(self._beside(held), solution, (*remarks, *solution.remarks), unmoved)
+                return self._beside(held), solution, (*remarks, *solution.remarks), unmoved
             held, remarks = self._made(solution, held), (*remarks, *solution.remarks)
         solution = self._solved(Supplied(), held, self.stream)
-        return Done(self._beside(held), solution, remarks, unmoved)
+        return self._beside(held), solution, remarks, unmoved
+
+    def mapped(self, rows: Rows, solution: Solution, independent: bool) -> tuple[Array | None, Watch]:
+        """All rows released and watched; the values are kept where the rows are in memory."""
+        count = min(self.rows.n, SAMPLED)
+        sampled = self.stream.generator("sample").choice(rows.n, count, replace=False)
+        watching = solution.watching(sampled, independent)
+        Ystar = solution.draws.room_for(rows.n, self.design.k) if isinstance(self.rows, MemoryRows) else None
+
+        def of(run: Sequence[Block]) -> Watch:
+            found = []
+            for block in run:
+                values, watch = watching(block)
+                found.append(watch)
+                if Ystar is not None:
+                    Ystar[block.start : block.start + len(block)] = values
+            return reduce(add, found)
+
+        watch = reduce(add, rows.map(of, solution.frame.columns, "mapping"))
+        solution.draws.forget()
+        return Ystar, watch
 
     def _beside(self, held: Rows | None) -> Rows:
         return self.rows if held is None else Joined(self.rows, held, self.design.confidential)
@@ -74,16 +176,6 @@ class Work:
 
         values = self._beside(held).map(of, solution.frame.columns, "mapping")
         return stored(self.rows, values, self.design.confidential)
-
-
-@dataclass(frozen=True, repr=False)
-class Done:
-    """What a release is made of."""
-
-    rows: Rows
-    solution: Solution
-    remarks: tuple[str, ...]
-    unmoved: int
 
 
 def parts_of(method: Method, design: Design) -> tuple[Method, ...]:

@@ -28,7 +28,7 @@ def of(release: Release, written: Path | None = None) -> str:
     """
     from suffice.source import open_rows
 
-    roles = release.solution.design.roles
+    roles = release.design.roles
     try:
         rows = open_rows(written, release.rows.threads, None) if written else MemoryRows(release.frame)
     except UsageError:  # too large for memory, and stopped before it was a file
