@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import gqr
 from suffice.errors import InfeasibleError
+from suffice.rotation.compass import Compass
 from suffice.task import Task
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Strata = NDArray[np.unsignedinteger]
 
 MANY_ZEROS = 0.05
 """A column with this share of exact zeros is semicontinuous."""
-SMALL = 0.1
-"""Below this share of a column's mean size, logarithms no longer tell values apart."""
 WITHIN = 1e-12
 """A given column that varies by less inside its cells, as a share of the largest value, is constant there."""
 
 
-def deal(order: Rows, size: int, strata: Rows | None = None) -> Rows:
+def deal(order: Rows, size: int, strata: Strata | None = None) -> Rows:
     """Groups of `size` neighbours in an order, each inside one stratum; who is left over sits out.
 
     >>> deal(np.arange(7), 3)
@@ -35,8 +36,8 @@ def deal(order: Rows, size: int, strata: Rows | None = None) -> Rows:
     """
     if strata is not None:
         order = order[np.argsort(strata[order], kind="stable")]
-        _, first, count = np.unique(strata[order], return_index=True, return_counts=True)
-        place = np.arange(len(order)) - np.repeat(first, count)
+        count = np.bincount(strata)
+        place = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
         order = order[place < np.repeat(count // size * size, count)]
     return order[: len(order) // size * size].reshape(-1, size)
 
@@ -46,24 +47,17 @@ def random_order(n: int, generator: np.random.Generator) -> Rows:
     return generator.permutation(n)
 
 
-def near_order(Y: Array, scale: Array, generator: np.random.Generator) -> Rows:
+def near_order(Y: Array, compass: Compass, generator: np.random.Generator) -> Rows:
     """Records alike along a random direction of log y are neighbours; where the groups begin is random too."""
-    order = np.argsort(logs(Y, scale) @ generator.standard_normal(Y.shape[1]), kind="stable")
-    return np.roll(order, int(generator.integers(len(order))))
+    return np.roll(compass.order(Y, generator), int(generator.integers(len(Y))))
 
 
-def far_order(Y: Array, scale: Array, size: int, generator: np.random.Generator) -> Rows:
+def far_order(Y: Array, compass: Compass, size: int, generator: np.random.Generator) -> Rows:
     """A group takes one record from each of `size` parts along a random direction of log y."""
-    order = near_order(Y, scale, generator)
+    order = near_order(Y, compass, generator)
     parts = order[: len(order) // size * size].reshape(size, -1)
     mixed = generator.permuted(parts, axis=1)
     return np.concatenate([mixed.T.ravel(), order[parts.size :]])
-
-
-def logs(Y: Array, scale: Array) -> Array:
-    """sign(y) log(1 + |y| / scale), at unit spread."""
-    L = np.sign(Y) * np.log1p(np.abs(Y) / scale)
-    return np.asarray(L / np.maximum(L.std(axis=0), np.finfo(float).tiny))
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +65,7 @@ class Pool:
     """Records that may meet: groups of `size`, each inside one stratum."""
 
     size: int
-    strata: Rows | None
+    strata: Strata | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,12 +74,12 @@ class Dealer:
 
     kind: "random"; "near": alike along a random direction of log y; "far": apart along it.
     pools: taken in turn; with factors, groups inside one cell alternate with mixed ones.
-    scale: per column, what counts as small.
+    compass: tells which records are alike.
     """
 
     kind: str
     pools: tuple[Pool, ...]
-    scale: Array
+    compass: Compass
 
     @classmethod
     def of(cls, task: Task, kind: str, zeros: str) -> Dealer:
@@ -101,8 +95,7 @@ class Dealer:
                 f"  rows {task.n} . independent columns of X {task.X.shape[1]}\n"
                 "Use fewer given terms, or merge small groups."
             )
-        size = np.abs(task.Y).mean(axis=0)
-        return cls(kind, tuple(pools), SMALL * np.where(size > 0, size, 1.0))
+        return cls(kind, tuple(pools), Compass.of(task.Y))
 
     def groups(self, Y: Array, sweep: int, generator: np.random.Generator) -> Rows:
         """The groups of one sweep (counted from 1)."""
@@ -110,9 +103,9 @@ class Dealer:
         if self.kind == "random":
             order = random_order(len(Y), generator)
         elif self.kind == "near":
-            order = near_order(Y, self.scale, generator)
+            order = near_order(Y, self.compass, generator)
         else:
-            order = far_order(Y, self.scale, pool.size, generator)
+            order = far_order(Y, self.compass, pool.size, generator)
         return deal(order, pool.size, pool.strata)
 
 
@@ -129,11 +122,12 @@ def _kept_apart(task: Task, zeros: str) -> tuple[Rows, ...]:
     return tuple(reasons)
 
 
-def _numbered(*reasons: Rows) -> Rows | None:
-    """One number for each combination that occurs."""
+def _numbered(*reasons: NDArray[Any]) -> Strata | None:
+    """One number for each combination that occurs, in as few bytes as can be: short ones are sorted fast."""
     if not reasons:
         return None
-    return np.unique(np.column_stack(reasons), axis=0, return_inverse=True)[1].ravel()
+    number = np.unique(np.column_stack(reasons), axis=0, return_inverse=True)[1].ravel()
+    return number.astype(np.min_scalar_type(int(number.max(initial=0))))
 
 
 def _rank_inside(X: Array, cells: Rows) -> int:

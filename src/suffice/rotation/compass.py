@@ -1,0 +1,93 @@
+"""Which records are alike along a direction of log y: told in a few passes, without a logarithm or a full sort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+SMALL = 0.1
+"""Below this share of a column's mean size, logarithms no longer tell values apart."""
+CONSTANT = 1e-9
+"""A column whose logarithms spread by less than this share of the largest has no say."""
+BINS = 2**16
+"""Records of one bin are alike: the numbers of so many bins are sorted digit by digit, in time that is linear in n."""
+RECORDS = 2**13
+"""Records worked on at once, so that they stay near the processor."""
+_FRACTION = 2.0**-52
+_ONE = np.float64(1.0).view(np.int64)
+
+
+def lg(v: Array) -> Array:
+    """The logarithm of v >= 1 to the base 2, straight between powers of two: the bits of v, read as a number.
+
+    It rises with v and is off by less than 0.09; and it is the same on every machine.
+
+    >>> lg(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
+    [0.0, 1.0, 1.5, 2.0]
+    """
+    return np.asarray((v.view(np.int64) - _ONE) * _FRACTION)
+
+
+def signed_lg(y: Array, scale: float) -> Array:
+    """sign(y) lg(1 + |y| / scale)."""
+    size = np.abs(y)
+    size /= scale
+    size += 1.0
+    return np.copysign(lg(size), y)
+
+
+@dataclass(frozen=True, repr=False)
+class Compass:
+    """Puts records in order along a direction.
+
+    scale: per column, what counts as small.
+    weight: per column, one over the spread of its logarithms.
+    """
+
+    scale: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, Y: Array) -> Compass:
+        size = np.abs(Y).mean(axis=0)
+        scale = SMALL * np.where(size > 0, size, 1.0)
+        return cls(scale, np.array([_weight(signed_lg(y, s)) for y, s in zip(Y.T, scale, strict=True)]))
+
+    def along(self, Y: Array, direction: Array) -> Array:
+        """For each record the sum over the columns of direction x weight x signed lg."""
+        out = np.zeros(len(Y))
+        for first in range(0, len(Y), RECORDS):
+            part = slice(first, first + RECORDS)
+            for y, scale, factor in zip(Y[part].T, self.scale, direction * self.weight, strict=True):
+                L = signed_lg(y, scale)
+                L *= factor
+                out[part] += L
+        return out
+
+    def order(self, Y: Array, generator: np.random.Generator) -> Rows:
+        """Neighbours are alike along a random direction; records of one bin are in random order."""
+        direction = generator.standard_normal((Y.shape[1],))
+        place = bins(self.along(Y, direction))
+        shuffled = generator.permutation(len(Y))
+        return shuffled[np.argsort(place[shuffled], kind="stable")]
+
+
+def bins(score: Array) -> NDArray[np.uint16]:
+    """The bin of each score, from the lowest to the highest.
+
+    >>> bins(np.array([-1.0, 0.0, 3.0])).tolist()
+    [0, 16383, 65535]
+    """
+    low = score.min(initial=np.inf)
+    width = score.max(initial=-np.inf) - low
+    return np.asarray((score - low) * ((BINS - 1) / (width if width > 0 else 1.0)), dtype=np.uint16)
+
+
+def _weight(L: Array) -> float:
+    spread = float(L.std())
+    return 1.0 / spread if spread > CONSTANT * float(np.abs(L).max(initial=0.0)) else 0.0
