@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from suffice.draft import failing
-from suffice.engines.parquet import ParquetRows, blocks
+from suffice.engines.parquet import Batches, blocks
 from suffice.errors import UsageError
 from suffice.formats import kinds, write_table
 from suffice.order import bucket_count, dealt
@@ -51,7 +51,7 @@ def _mapped(file: Any) -> pa.Table:
 
 def _deal(done: Done, names: Sequence[str], files: Sequence[Any]) -> None:
     source = done.rows.rows if isinstance(done.rows, Joined) else done.rows
-    assert isinstance(source, ParquetRows)
+    assert isinstance(source, Batches)
     count = len(files)
     schema = released_schema(source.schema, names, done.design.confidential)
 
@@ -82,14 +82,14 @@ def _items(done: Done, names: Sequence[str]) -> Iterator[tuple[int, Any, list[An
     """Each run as an Arrow batch of what is released, and as blocks of what is computed with."""
     rows, columns = done.rows, done.columns
     if isinstance(rows, Joined):
-        assert isinstance(rows.rows, ParquetRows)
+        assert isinstance(rows.rows, Batches)
         wanted = tuple(dict.fromkeys([*names, *done.design.columns]))
         start = 0
         for batch, run in zip(rows.rows.batches(wanted), rows.runs(columns), strict=True):
             yield start, batch, list(run)
             start += len(batch)
         return
-    assert isinstance(rows, ParquetRows)
+    assert isinstance(rows, Batches)
     start = 0
     for batch in rows.batches(tuple(dict.fromkeys([*names, *columns]))):
         yield start, batch, blocks(batch, columns, start)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import reduce
-from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.algebra.basis import EPS, Basis
 from suffice.algebra.decomposition import gqr
 from suffice.algebra.moments import Spread
+from suffice.algebra.unrelated import null
 from suffice.design import Design
 from suffice.errors import SufficeError
 from suffice.facts import Facts, Group
@@ -26,7 +25,7 @@ from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
 from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
 from suffice.watch import Leverage, Peak, Tally
-from suffice.work import Done, Piece
+from suffice.work import Done, Piece, placed
 
 Array = NDArray[np.float64]
 
@@ -50,8 +49,8 @@ def gather(
     design, rows = done.design, done.rows
     spread = done.survey.spread.columns(slice(design.m, design.m + design.k))
     names = np.array(design.confidential, dtype=object)
-    E, Estar = pooled(done)
-    watch = reduce(add, (piece.watch for piece in done.pieces))
+    (E, Estar), watch = pooled(done), done.watch
+    rank = sum(piece.solution.rank for piece in done.pieces)
     constant = spread.sd <= 4 * EPS * spread.size
     canonical, kept, altered = alike(E, Estar)
     earlier = () if ledger is None else ledger.earlier(keyed, done.stream.digest())
@@ -59,7 +58,7 @@ def gather(
     steepest = max(done.pieces, key=lambda piece: piece.watch.highest.leverage)
     return Facts(
         n=spread.rows,
-        rank=sum(piece.solution.rank for piece in done.pieces),
+        rank=rank,
         residual_rank=gqr(E).rank,
         confidential=design.confidential,
         promises=method.promises,
@@ -71,7 +70,7 @@ def gather(
         stacked_leverage=stacked,
         unstacked=unstacked,
         canonical=canonical,
-        canonical_null=null(watch.sample, done.stream, spread.rows) if canonical > WORTH else 0.0,
+        canonical_null=_null(done, watch.sample, rank, spread.rows) if canonical > WORTH else 0.0,
         correlations=tuple(_correlations(E, Estar)),
         d=method.asked(),
         kept_scores=kept,
@@ -107,15 +106,6 @@ def pooled(done: Done) -> tuple[Array, Array]:
     E = np.vstack([placed(each.E, each.design.confidential, among) for each in solutions])
     Estar = np.vstack([placed(each.Estar, each.design.confidential, among) for each in solutions])
     return E, Estar
-
-
-def placed(A: Array, names: tuple[str, ...], among: tuple[str, ...]) -> Array:
-    """Columns where they belong among others, which are zero."""
-    if names == among:
-        return A
-    out = np.zeros((len(A), len(among)))
-    out[:, [among.index(name) for name in names]] = A
-    return out
 
 
 def group_of(piece: Piece) -> Group:
@@ -158,16 +148,12 @@ def alike(E: Array, Estar: Array) -> tuple[float, int, float]:
     return float(min(s[0], 1.0)), kept, 1.0 - share
 
 
-def null(sample: Iterable[tuple[Array, Array]], stream: Stream, n: int) -> float:
-    """The 99.9 % point of the canonical correlation over random permutations of the released rows."""
+def _null(done: Done, sample: Iterable[tuple[Array, Array]], rank: int, rows: int) -> float:
+    """What unrelated residuals reach, in the rows that were sampled; of the effective number of rows, with weights."""
     pairs = list(sample)
     Q, Qstar = (gqr(np.vstack([pair[side] for pair in pairs])).Q for side in (0, 1))
-    if not Q.size or not Qstar.size:
-        return 0.0
-    shuffle = stream.generator("null")
-    tries = 1000 if len(Q) == n else 200
-    found = [np.linalg.norm(Q.T @ Qstar[shuffle.permutation(len(Q))], 2) for _ in range(tries)]
-    return float(min(np.quantile(found, 0.999), 1.0))
+    records = rows if done.survey.effective is None else int(done.survey.effective)
+    return null(Q, Qstar, records - rank, done.stream.generator("null"))
 
 
 def _correlations(E: Array, Estar: Array) -> list[float]:

@@ -71,7 +71,7 @@ class Limits:
         def of(block: Block) -> Both:
             with np.errstate(all="ignore"):  # what is missing or infinite is found elsewhere, with its place
                 Y, b = _confidential(block, design.confidential), limits.equal_to(block)
-                return Both(limits._look(block, roles.integer), _Largest(limits._sizes(Y, b).max(axis=0)))
+                return Both(limits._look(block, roles.integer), _Largest(np.fmax.reduce(limits._sizes(Y, b), axis=0)))
 
         found = rows.fold(of, design.columns, "checking limits")
         if found.one.seen:
@@ -88,6 +88,17 @@ class Limits:
         columns = [name for name, is_bounded in zip(confidential, bounded, strict=True) if is_bounded]
         names = (*(edit.name for edit in edits), *(f"bounds of {name}" for name in columns))
         return cls(low, high, C, np.empty((0, len(edits))), names, edits, equalities, tuple(confidential))
+
+    def part(self, confidential: Sequence[str]) -> Limits | None:
+        """The limits on some of the columns: an edit that names another one cannot be asked of them."""
+        if tuple(confidential) == self.confidential:
+            return self
+        at, gone = [self.confidential.index(name) for name in confidential], {*self.confidential} - {*confidential}
+        edits = [edit for edit in (*self.edits, *self.equalities) if not gone & {*edit.columns}]
+        found = Limits.of(confidential, self.low[at], self.high[at], edits)
+        scale = np.broadcast_to(self.scale, len(self.equalities))
+        kept = [size for size, edit in zip(scale, self.equalities, strict=True) if edit in edits]
+        return replace(found, scale=np.array(kept)) if found.names or found.equalities else None
 
     @property
     def A(self) -> Array:
@@ -190,7 +201,7 @@ class _Largest:
     values: Array
 
     def __add__(self, other: _Largest) -> _Largest:
-        return _Largest(np.maximum(self.values, other.values))
+        return _Largest(np.fmax(self.values, other.values))
 
 
 def _confidential(block: Block, names: Sequence[str]) -> Array:
@@ -202,7 +213,9 @@ def _ends(rows: Rows, design: Design) -> tuple[Array, Array]:
     names, roles = design.confidential, design.roles
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     if roles.bounds == OBSERVED:
-        lowest = rows.fold(lambda b: _Largest(-_confidential(b, names).min(axis=0)), names, "looking at signs")
+        lowest = rows.fold(
+            lambda b: _Largest(-np.fmin.reduce(_confidential(b, names), axis=0)), names, "looking at signs"
+        )
         return np.where(lowest.values <= 0, 0.0, -np.inf), high
     for name, written in roles.bounds:
         j = names.index(name)

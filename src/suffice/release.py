@@ -17,16 +17,19 @@ from threadpoolctl import threadpool_limits
 from suffice.certificate import Certificate, certify, stand
 from suffice.delivery import Writer, delivered, released_schema, write_kind
 from suffice.design import Design
+from suffice.division import Division
 from suffice.draft import Draft, commit, failing, refuse_overwriting
 from suffice.engines.memory import MemoryRows
-from suffice.engines.parquet import ParquetRows
+from suffice.engines.parquet import Batches
 from suffice.errors import FileError, NotPreservedError, UsageError
 from suffice.evidence import gather, running_numbers
 from suffice.facts import Facts
+from suffice.grouped import grouped
 from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.ledger import Entry, Ledger
 from suffice.limits import Limits
 from suffice.method import Method
+from suffice.missing import complete, surveyed
 from suffice.order import shuffled
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
@@ -72,19 +75,21 @@ def protect(
     check_accepted(accept or {})
     seed = Seed() if seed is None else seed
     with one_blas_thread():
-        rows = open_rows(data, threads or cores(), progress)
+        rows = complete(open_rows(data, threads or cores(), progress), roles)
         design = Design.learn(rows, roles)
         limits = Limits.learn(rows, design)
         start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
         beside = rows if start is None else Joined(rows, start, design.confidential)
         frame = Frame(design, start is not None)
-        survey = frame.survey(beside)
+        division = Division.of(rows, design)
+        survey = surveyed(beside, frame)
         digests = {name: survey.digest.column(name) for name in frame.columns}
         values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
         work = Work(rows, design, survey, limits, stream)
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
-        return Release._made(data, rows, work.done(method, start), method, seed, accept or {}, keyed, limits)
+        done = work.done(method, start) if division is None else grouped(work, method, start, division)
+        return Release._made(data, rows, done, method, seed, accept or {}, keyed, limits)
 
 
 @dataclass(frozen=True, repr=False)
@@ -223,7 +228,7 @@ class Release:
         return delivered(self.done, self.columns, folder)
 
     def _schema(self, columns: Sequence[str]) -> Any:
-        if isinstance(self.rows, ParquetRows):
+        if isinstance(self.rows, Batches):
             return released_schema(self.rows.schema, columns, self.design.confidential)
         return self._table().select(columns).schema
 

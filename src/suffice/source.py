@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from suffice.engines.memory import MemoryRows
-from suffice.engines.parquet import ParquetRows
+from suffice.engines.parquet import Batches, ParquetRows
 from suffice.errors import FileError, InputError
 from suffice.formats import read_table
 from suffice.rows import Progress, Rows
@@ -76,6 +76,6 @@ def named_sources(data: Any) -> list[Path]:
 
 def reopen(rows: Rows, columns: Sequence[str]) -> MemoryRows:
     """Rows of a file, all in memory."""
-    if not isinstance(rows, ParquetRows):
+    if not isinstance(rows, Batches):
         raise InputError("Only files can be read again.")
     return MemoryRows(pa.Table.from_batches(list(rows.batches(columns))), rows.threads)

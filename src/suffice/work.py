@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.design import Design
-from suffice.engines.memory import MemoryRows
+from suffice.engines.memory import Columns
 from suffice.errors import InfeasibleError
 from suffice.limits import Limits
 from suffice.method import Isometric, Method, Steps, Whole
@@ -40,6 +40,11 @@ class Piece:
     unmoved: int
     remarks: tuple[str, ...]
 
+    def samples(self, among: tuple[str, ...]) -> list[tuple[Array, Array]]:
+        """Original and released residuals of sampled rows, with zeros for columns that the piece lacks."""
+        names = self.solution.design.confidential
+        return [(placed(E, names, among), placed(Estar, names, among)) for E, Estar in self.watch.sample]
+
 
 @dataclass(frozen=True, repr=False)
 class Done:
@@ -57,6 +62,7 @@ class Done:
     centre: Array
     original: Standing
     """What the certificate compares with, about the centre."""
+    watch: Watch
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -98,7 +104,8 @@ class Work:
     def done(self, method: Method, start: Rows | None) -> Done:
         """All records protected together; `start`: the row-aligned data set that the first step was given."""
         rows, solution, remarks, unmoved = self.solved(method, start)
-        Ystar, watch = self.mapped(rows, solution, method.independent)
+        Ystar = solution.draws.room_for(rows.n, self.design.k) if isinstance(self.rows, Columns) else None
+        watch = self.mapped(rows, solution, method.independent, Ystar, SAMPLED)
         piece = Piece(solution, watch, unmoved, remarks)
         centre = solution.isometry.basis.centre[: self.design.m + self.design.k]
         return Done(
@@ -112,6 +119,7 @@ class Work:
             self.stream,
             centre,
             solution.original,
+            watch,
         )
 
     def solved(self, method: Method, start: Rows | None) -> tuple[Rows, Solution, tuple[str, ...], int]:
@@ -134,12 +142,10 @@ class Work:
         solution = self._solved(Supplied(), held, self.stream)
         return self._beside(held), solution, remarks, unmoved
 
-    def mapped(self, rows: Rows, solution: Solution, independent: bool) -> tuple[Array | None, Watch]:
-        """All rows released and watched; the values are kept where the rows are in memory."""
-        count = min(self.rows.n, SAMPLED)
-        sampled = self.stream.generator("sample").choice(rows.n, count, replace=False)
-        watching = solution.watching(sampled, independent)
-        Ystar = solution.draws.room_for(rows.n, self.design.k) if isinstance(self.rows, MemoryRows) else None
+    def mapped(self, rows: Rows, solution: Solution, independent: bool, Ystar: Array | None, sampled: int) -> Watch:
+        """All rows released and watched; the values are kept where there is room for them."""
+        some = self.stream.generator("sample").choice(rows.n, min(rows.n, sampled), replace=False)
+        watching = solution.watching(some, independent)
 
         def of(run: Sequence[Block]) -> Watch:
             found = []
@@ -152,7 +158,7 @@ class Work:
 
         watch = reduce(add, rows.map(of, solution.frame.columns, "mapping"))
         solution.draws.forget()
-        return Ystar, watch
+        return watch
 
     def _beside(self, held: Rows | None) -> Rows:
         return self.rows if held is None else Joined(self.rows, held, self.design.confidential)
@@ -160,7 +166,7 @@ class Work:
     def _solved(self, part: Isometric, held: Rows | None, stream: Stream, known: Survey | None = None) -> Solution:
         rows, frame = self._beside(held), Frame(self.design, held is not None)
         survey = frame.survey(rows) if known is None else known
-        kept = self.rows.n if isinstance(self.rows, MemoryRows) else 0
+        kept = self.rows.n if isinstance(self.rows, Columns) else 0
         draws = Draws(stream, part.draws(self.design.k), kept)
         try:
             return Solution.find(rows, frame, survey, part, draws)
@@ -176,6 +182,15 @@ class Work:
 
         values = self._beside(held).map(of, solution.frame.columns, "mapping")
         return stored(self.rows, values, self.design.confidential)
+
+
+def placed(A: Array, names: tuple[str, ...], among: tuple[str, ...]) -> Array:
+    """Columns where they belong among others, which are zero."""
+    if names == among:
+        return A
+    out = np.zeros((len(A), len(among)))
+    out[:, [among.index(name) for name in names]] = A
+    return out
 
 
 def parts_of(method: Method, design: Design) -> tuple[Method, ...]:

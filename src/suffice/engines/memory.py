@@ -14,7 +14,23 @@ from suffice.errors import InputError
 from suffice.rows import BLOCK, RUN, Block, Kind, Progress, Rows, ahead, spans
 
 
-class MemoryRows(Rows):
+class Columns(Rows):
+    """Named columns in memory, as blocks hold them."""
+
+    def __init__(self, columns: Mapping[str, Any], kinds: Mapping[str, Kind], threads: int = 1) -> None:
+        self.columns, self.kinds, self.threads = columns, kinds, threads
+        self.n = next((len(values) for values in columns.values()), 0)
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        chosen = {name: self.columns[name] for name in columns}
+        for start, stop in spans(0, self.n, BLOCK * RUN):
+            yield [
+                Block(first, {name: values[first:last] for name, values in chosen.items()})
+                for first, last in spans(start, stop)
+            ]
+
+
+class MemoryRows(Columns):
     """A frame, seen as named columns; what is released has the frame's own kind."""
 
     def __init__(
@@ -24,16 +40,28 @@ class MemoryRows(Rows):
         self.frame = _named(frame)
         self.threads, self.progress, self.notes = threads, progress, tuple(notes)
         self.n = len(self.frame)
-        self.columns = {name: _column(self.frame.get_column(name)) for name in self.frame.columns}
-        self.kinds: Mapping[str, Kind] = {name: kind for name, (kind, _) in self.columns.items()}
+        found = {name: _column(self.frame.get_column(name)) for name in self.frame.columns}
+        self.columns = {name: values for name, (_, values) in found.items()}
+        self.kinds: Mapping[str, Kind] = {name: kind for name, (kind, _) in found.items()}
 
-    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
-        chosen = {name: self.columns[name][1] for name in columns}
-        for start, stop in spans(0, self.n, BLOCK * RUN):
-            yield [
-                Block(first, {name: values[first:last] for name, values in chosen.items()})
-                for first, last in spans(start, stop)
-            ]
+    def without(self, places: NDArray[np.int64], blank: Mapping[str, NDArray[np.bool_]]) -> MemoryRows:
+        """The rows at some places, in order, as the kind of frame that came in; `blank`: cells made missing."""
+        frame = self.frame[places, :]
+        holed = {name: np.where(blank[name], np.nan, self.columns[name])[places] for name in blank}
+        if isinstance(self.native, np.ndarray):
+            native: Any = np.column_stack([holed.get(n, self.columns[n][places]) for n in self.frame.columns])
+        else:
+            native = nw.to_native(self._with(frame, holed))
+        return MemoryRows(native, self.threads, self.progress, self.notes)
+
+    def _with(self, frame: nw.DataFrame[Any], changed: Mapping[str, Any]) -> nw.DataFrame[Any]:
+        """Columns added or replaced; a missing number is missing, not a number that is none, where frames tell."""
+        backend = self.frame.implementation
+        if backend.is_pandas_like():
+            frame = nw.from_native(nw.to_native(frame).reset_index(drop=True))
+        series = [nw.new_series(name, values, backend=backend) for name, values in changed.items()]
+        holed = [name for name, values in changed.items() if np.isnan(values).any()]
+        return frame.with_columns(*(one.fill_nan(None) if one.name in holed else one for one in series))
 
     def rebuilt(
         self, names: Sequence[str], changed: Mapping[str, NDArray[np.float64]], order: NDArray[np.int64]
@@ -50,12 +78,7 @@ class MemoryRows(Rows):
         fresh = dict(changed)
         if not kept:
             frame = nw.from_dict(fresh, backend=self.frame.implementation)
-        else:
-            backend = self.frame.implementation
-            if backend.is_pandas_like():
-                native = nw.to_native(frame).reset_index(drop=True)
-                frame = nw.from_native(native)
-            frame = frame.with_columns(*(nw.new_series(n, v, backend=backend) for n, v in fresh.items()))
+        frame = self._with(frame, fresh)
         frame = frame.select(names)
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])

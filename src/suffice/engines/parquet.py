@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,23 @@ from suffice.formats import columns_of, kinds
 from suffice.rows import BLOCK, RUN, Block, Progress, Rows, spans
 
 
-class ParquetRows(Rows):
+class Batches(Rows):
+    """Rows that come as Arrow batches, read anew in every pass."""
+
+    schema: Any
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """All rows in order, BLOCK * RUN at a time."""
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        start = 0
+        for batch in self.batches(columns):
+            yield blocks(batch, columns, start)
+            start += len(batch)
+
+
+class ParquetRows(Batches):
     """A Parquet file, or all Parquet files of a folder in the order of their names."""
 
     def __init__(self, path: str | os.PathLike[str], threads: int = 1, progress: Progress | None = None) -> None:
@@ -26,7 +43,7 @@ class ParquetRows(Rows):
         if not self.paths:
             raise InputError("The folder holds no .parquet files.")
         files = [_opened(path) for path in self.paths]
-        self.schema: Any = files[0].schema_arrow.remove_metadata()
+        self.schema = files[0].schema_arrow.remove_metadata()
         for number, file in enumerate(files):
             if not file.schema_arrow.remove_metadata().equals(self.schema):
                 raise InputError(f"File {number + 1} of the folder has other columns or types than the first one.")
@@ -45,29 +62,31 @@ class ParquetRows(Rows):
         """Arrow batches of BLOCK * RUN rows (the last one fewer), whatever the files' row groups."""
         if self._state() != self.pinned:
             raise FileError("The input changed while it was read.\nRun again when nobody writes to it.")
-        held: list[Any] = []
-        count = 0
+        yield from rechunked(self._pages(columns))
+
+    def _pages(self, columns: Sequence[str]) -> Iterator[Any]:
         for path in self.paths:
             file = _opened(path)
             try:
-                for batch in file.iter_batches(BLOCK * RUN, columns=list(columns), use_threads=self.threads > 1):
-                    while count + len(batch) >= BLOCK * RUN:
-                        cut = BLOCK * RUN - count
-                        yield _joined([*held, batch.slice(0, cut)])
-                        batch, held, count = batch.slice(cut), [], 0
-                    if len(batch):
-                        held.append(batch)
-                        count += len(batch)
+                yield from file.iter_batches(BLOCK * RUN, columns=list(columns), use_threads=self.threads > 1)
             except (pa.ArrowException, OSError):  # the messages may quote cells
                 raise InputError("A Parquet file is damaged: its pages cannot be read.") from None
-        if held:
-            yield _joined(held)
 
-    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
-        start = 0
-        for batch in self.batches(columns):
-            yield blocks(batch, columns, start)
-            start += len(batch)
+
+def rechunked(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows in batches of BLOCK * RUN (the last one fewer)."""
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        while count + len(batch) >= BLOCK * RUN:
+            cut = BLOCK * RUN - count
+            yield _joined([*held, batch.slice(0, cut)])
+            batch, held, count = batch.slice(cut), [], 0
+        if len(batch):
+            held.append(batch)
+            count += len(batch)
+    if held:
+        yield _joined(held)
 
 
 def blocks(batch: Any, columns: Sequence[str], start: int) -> list[Block]:

@@ -1,0 +1,177 @@
+"""Records that are protected together: groups, and patterns of missing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.algebra.levels import Census, Levels
+from suffice.coding import Category, as_float
+from suffice.design import Design
+from suffice.engines.memory import Columns
+from suffice.engines.parquet import Batches
+from suffice.engines.spool import Spool
+from suffice.formats import columns_of
+from suffice.roles import Roles
+from suffice.rows import Block, Rows
+from suffice.solution import Joined
+
+Labels = NDArray[np.int32]
+
+TOGETHER = 2**20
+"""Records of groups that are held in memory at a time, at most; a larger group is read from its own file."""
+
+
+@dataclass(frozen=True, repr=False)
+class Division:
+    """The group of every record, and the confidential columns that the records of each group have.
+
+    A group is a value of the group columns with a pattern of holes. Groups are numbered in the order of their values.
+    """
+
+    labels: Labels
+    confidential: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, rows: Rows, design: Design) -> Division | None:
+        """None where all records are protected together."""
+        roles = design.roles
+        holes = roles.confidential if roles.missing == "patterns" else ()
+        if not roles.groups and not holes:
+            return None
+        names = (*roles.groups, *holes)
+        categories = _learnt(rows, roles.groups)
+
+        def of(run: Sequence[Block]) -> NDArray[np.int64]:
+            return np.vstack([_keys(block, categories, holes) for block in run])
+
+        keys = np.vstack(list(rows.map(of, names, "finding groups")))
+        found, labels = np.unique(keys, axis=0, return_inverse=True)
+        patterns = found[:, 1:].astype(np.uint8)
+        absent = np.unpackbits(patterns, axis=1, count=len(holes)).astype(bool)
+        present = tuple(
+            tuple(name for name, gone in zip(holes, flags, strict=True) if not gone) if holes else design.confidential
+            for flags in absent
+        )
+        return cls(labels.ravel().astype(np.int32), present)
+
+    @staticmethod
+    def by_groups(rows: Rows, roles: Roles) -> Labels:
+        """Groups alone, whatever cells are missing."""
+        if not roles.groups:
+            return np.zeros(rows.n, dtype=np.int32)
+        categories = _learnt(rows, roles.groups)
+        runs = rows.map(lambda run: [_code(block, categories) for block in run], roles.groups, "finding groups")
+        codes = np.concatenate([code for run in runs for code in run])
+        return np.unique(codes, return_inverse=True)[1].astype(np.int32)
+
+    @property
+    def count(self) -> int:
+        return len(self.confidential)
+
+    def parts(self, rows: Rows, columns: Sequence[str]) -> Iterator[tuple[int, NDArray[np.intp], Rows]]:
+        """Each group with the places of its records, in order, and its rows."""
+        sizes = np.bincount(self.labels, minlength=self.count)
+        if rows.n <= TOGETHER or isinstance(_source(rows), Columns):
+            yield from self._in_memory(_held(rows, columns), np.arange(rows.n), rows)
+            return
+        box = _boxes(sizes)
+        for number, spool in enumerate(self._spooled(rows, columns, box)):
+            places = np.flatnonzero(box[self.labels] == number)
+            if (box == number).sum() == 1:
+                yield int(np.flatnonzero(box == number)[0]), places, spool
+            else:
+                yield from self._in_memory(_held(spool, columns), places, rows)
+
+    def _in_memory(
+        self, columns: dict[str, Any], places: NDArray[np.intp], rows: Rows
+    ) -> Iterator[tuple[int, NDArray[np.intp], Rows]]:
+        labels = self.labels[places]
+        order = np.argsort(labels, kind="stable")
+        sorted_ = {name: values.take(order) for name, values in columns.items()}
+        groups, first = np.unique(labels[order], return_index=True)
+        for group, a, b in zip(groups, first, [*first[1:], len(order)], strict=True):
+            chosen = {name: values[a:b] for name, values in sorted_.items()}
+            yield int(group), places[order[a:b]], Columns(chosen, rows.kinds, rows.threads)
+
+    def _spooled(self, rows: Rows, columns: Sequence[str], box: NDArray[np.intp]) -> list[Spool]:
+        """The rows dealt to files, of several small groups or of one large one."""
+        spools: list[Spool] = []
+        start = 0
+        for run in rows.runs(columns):
+            batch = _batch(run, columns)
+            where = box[self.labels[start : start + len(batch)]]
+            spools = spools or [Spool(batch.schema, rows.kinds, rows.threads) for _ in range(box.max() + 1)]
+            order = np.argsort(where, kind="stable")
+            ends = np.cumsum(np.bincount(where, minlength=len(spools)))
+            moved = batch.take(pa.array(order))
+            for spool, a, b in zip(spools, [0, *ends[:-1]], ends, strict=True):
+                if b > a:
+                    spool.write(moved.slice(a, b - a))
+            start += len(batch)
+        for spool in spools:
+            spool.close()
+        return spools
+
+
+def _learnt(rows: Rows, names: Sequence[str]) -> list[Category]:
+    if not names:
+        return []
+
+    def of(block: Block) -> Census:
+        return Census({name: Levels.of(block.columns[name], block.start) for name in names})
+
+    found = rows.fold(of, tuple(names), "learning groups").columns
+    return [Category.of(name, found[name], 0) for name in names]
+
+
+def _keys(block: Block, categories: Sequence[Category], holes: Sequence[str]) -> NDArray[np.int64]:
+    """One number for the group columns, and the pattern of holes as bytes."""
+    flags = [np.isnan(as_float(block.columns[name])) for name in holes]
+    pattern = np.packbits(np.column_stack(flags), axis=1) if flags else np.empty((len(block), 0))
+    return np.column_stack([_code(block, categories), pattern]).astype(np.int64)
+
+
+def _code(block: Block, categories: Sequence[Category]) -> NDArray[np.int64]:
+    code = np.zeros(len(block), dtype=np.int64)
+    for category in categories:
+        code = code * category.size + category.codes(block)
+    return code
+
+
+def _boxes(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """A file for each group: neighbours share one while they fit in memory together."""
+    box, held, number = np.zeros(len(sizes), dtype=np.intp), 0, 0
+    for group, size in enumerate(sizes):
+        if held and held + size > TOGETHER:
+            number, held = number + 1, 0
+        box[group] = number
+        held += size
+    return box
+
+
+def _source(rows: Rows) -> Rows:
+    return rows.rows if isinstance(rows, Joined) else rows
+
+
+def _batch(run: Sequence[Block], columns: Sequence[str]) -> Any:
+    return pa.RecordBatch.from_pydict({name: _joined([block.columns[name] for block in run]) for name in columns})
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pa.concat_arrays(parts)
+
+
+def _held(rows: Rows, columns: Sequence[str]) -> dict[str, Any]:
+    """Columns in memory, as blocks hold them."""
+    if isinstance(rows, Columns):
+        return {name: rows.columns[name] for name in columns}
+    if isinstance(rows, Batches):
+        return columns_of(pa.Table.from_batches(list(rows.batches(columns))), columns)
+    batches = [_batch(run, columns) for run in rows.runs(columns)]
+    return columns_of(pa.Table.from_batches(batches), columns)

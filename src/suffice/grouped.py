@@ -1,0 +1,148 @@
+"""Groups: each is a file of its own to the method, and all of them are one release."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from suffice.certificate import stand
+from suffice.division import Division
+from suffice.errors import SufficeError
+from suffice.method import Method
+from suffice.rows import Block, Rows
+from suffice.solution import COMPANION, Frame, Joined, centre_of, companion_columns
+from suffice.statistic import EPS, Array
+from suffice.watch import Giants, Watch, copies, negatives, outliers
+from suffice.whole import SUPER, stored
+from suffice.work import SAMPLED, Done, Piece, Work
+
+
+def grouped(work: Work, method: Method, start: Rows | None, division: Division) -> Done:
+    """Every group protected by itself; the cells that a group lacks stay missing."""
+    design, rows = work.design, work.rows
+    beside = rows if start is None else Joined(rows, start, design.confidential)
+    values = room(rows.n, design.k)
+    values[:] = np.nan
+    pieces, ready = [], 0
+    for number, places, part in division.parts(beside, Frame(design, start is not None).columns):
+        names = division.confidential[number]
+        if names:
+            with in_group(number, division.count, part.n):
+                piece, Ystar = _piece(work, method, part, start is not None, names, number)
+            there = np.array([design.confidential.index(name) for name in names])
+            values[places[:, None], there] = Ystar
+            pieces.append(piece)
+        ready += part.n
+        if rows.progress is not None:
+            rows.progress("protecting groups", ready, rows.n)
+    return _together(work, tuple(pieces), values)
+
+
+def _piece(
+    work: Work, method: Method, part: Rows, started: bool, names: tuple[str, ...], number: int
+) -> tuple[Piece, Array]:
+    """One group protected, as if it were the file."""
+    design = work.design.part(names)
+    limits = None if work.limits is None else work.limits.part(names)
+    survey = Frame(design, started).survey(part)
+    own = Work(part, design, survey, limits, work.stream.child(f"group {number}"))
+    rows, solution, remarks, unmoved = own.solved(method, Companion(part, names) if started else None)
+    Ystar = room(part.n, design.k)
+    share = max(2, SAMPLED * part.n // work.rows.n)
+    watch = own.mapped(rows, solution, True, Ystar, share)
+    return Piece(solution, watch, unmoved, remarks), Ystar
+
+
+def _together(work: Work, pieces: tuple[Piece, ...], values: Array) -> Done:
+    design, rows = work.design, work.rows
+    made = stored(rows, iter([values]), design.confidential)
+    both = Joined(rows, made, design.confidential)
+    columns = Frame(design, True).columns
+    centre = centre_of(design, work.survey.spread)[: design.m + design.k]
+
+    def released(block: Block) -> Array:
+        return companion_columns(block, design)
+
+    return Done(
+        both,
+        columns,
+        released,
+        pieces,
+        np.asfortranarray(values) if rows.n <= SUPER else None,
+        design,
+        work.survey,
+        work.stream,
+        centre,
+        stand(rows, design, centre),
+        _watched(work, both, columns, pieces),
+    )
+
+
+def _watched(work: Work, rows: Rows, columns: Sequence[str], pieces: tuple[Piece, ...]) -> Watch:
+    """Leverages and residuals are a group's own; values that lie far out, copies and signs are seen in the whole."""
+    design = work.design
+    spread = work.survey.spread.columns(slice(design.m, design.m + design.k))
+    constant = spread.sd <= 4 * EPS * spread.size
+    leverage = reduce(add, (piece.watch.leverage for piece in pieces))
+    highest = max(piece.watch.highest for piece in pieces)
+
+    def of(block: Block) -> Watch:
+        Y = np.column_stack([np.asarray(block.columns[name], dtype=np.float64) for name in design.confidential])
+        Ystar, hole = companion_columns(block, design), np.isnan(Y)
+        Y, Ystar = np.where(hole, 0.0, Y), np.where(hole, 0.0, Ystar)
+        return Watch(
+            np.zeros_like(leverage),
+            highest,
+            copies(spread, constant, Y, Ystar - Y, block.start),
+            *outliers(spread, constant, np.where(hole, spread.mean, Y), Ystar - Y),
+            negatives(spread, constant, Ystar),
+            (),
+            (Giants.of(spread, constant, Y), Giants.of(spread, constant, Ystar)),
+        )
+
+    seen = rows.fold(of, columns, "watching")
+    sample = tuple(pair for piece in pieces for pair in piece.samples(design.confidential))
+    return Watch(
+        leverage,
+        highest,
+        seen.copies,
+        seen.outlying,
+        seen.outlying_near,
+        seen.negative,
+        sample,
+        seen.giants,
+    )
+
+
+def room(n: int, k: int) -> Array:
+    """Room for released values: in memory, or in a nameless file where they are many."""
+    if n <= SUPER:
+        return np.empty((n, k))
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype=np.float64, mode="w+", shape=(n, k))
+
+
+@contextmanager
+def in_group(number: int, count: int, size: int) -> Iterator[None]:
+    """An error says which group it comes from, by number and size: a level may be confidential."""
+    try:
+        yield
+    except SufficeError as problem:
+        raise type(problem)(f"In group {number + 1} of {count} ({size} records): {problem}") from None
+
+
+class Companion(Rows):
+    """The companion's columns of rows that hold both, under their own names."""
+
+    def __init__(self, rows: Rows, names: Sequence[str]) -> None:
+        self.rows, self.n, self.threads = rows, rows.n, rows.threads
+        self.kinds = dict.fromkeys(names, "float")
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        for run in self.rows.runs([COMPANION + name for name in columns]):
+            yield [Block(block.start, {name: block.columns[COMPANION + name] for name in columns}) for block in run]

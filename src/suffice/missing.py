@@ -1,0 +1,246 @@
+"""Missing cells: records left out, or patterns of holes that are large enough to be protected by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.algebra.basis import Sample
+from suffice.algebra.decomposition import Array
+from suffice.algebra.moments import Spread
+from suffice.coding import as_float
+from suffice.design import Design
+from suffice.digest import Digest
+from suffice.division import Division
+from suffice.engines.memory import MemoryRows
+from suffice.engines.parquet import Batches
+from suffice.engines.spool import Spool
+from suffice.errors import InputError
+from suffice.roles import Roles
+from suffice.rows import Block, Both, Rows
+from suffice.solution import Frame, Survey
+
+Flags = NDArray[np.bool_]
+
+SMALLEST = 10
+"""Records of a pattern, at least."""
+
+
+def complete(rows: Rows, roles: Roles) -> Rows:
+    """The rows that can be protected: nothing is done unless the roles ask for it, and all that is done is noted."""
+    if roles.missing == "drop":
+        return _dropped(rows, roles)
+    return _in_patterns(rows, roles) if roles.missing == "patterns" else rows
+
+
+def _dropped(rows: Rows, roles: Roles) -> Rows:
+    names = tuple(name for name in roles.columns if name not in (*roles.keep, *roles.identifiers))
+    roles.check(rows.kinds)
+    absent = _flags(rows, names)
+    gone = np.asarray(absent.any(axis=1))
+    if not gone.any():
+        return rows
+    counts = ", ".join(f"{name} {count}" for name, count in zip(names, absent.sum(axis=0), strict=True) if count)
+    note = f"{gone.sum()} of {rows.n} records dropped because of missing cells ({counts})"
+    return chosen(rows, np.asarray(~gone), {}, roles, note)
+
+
+def _in_patterns(rows: Rows, roles: Roles) -> Rows:
+    names = tuple(roles.confidential)
+    least = max(SMALLEST, Design.learn(rows, roles).m + len(names) + 2)
+    absent = _flags(rows, names)
+    if not absent.any():
+        return rows
+    groups = Division.by_groups(rows, roles)
+    settled = Patterns.within(groups, absent, least)
+    blank = {name: settled.blanked(absent)[:, j] for j, name in enumerate(names) if settled.blanked(absent)[:, j].any()}
+    return chosen(rows, settled.kept, blank, roles, settled.note(absent))
+
+
+def surveyed(rows: Rows, frame: Frame) -> Survey:
+    """The first pass over rows that may have holes: the spread of a column is that of the cells it has."""
+    if frame.design.roles.missing != "patterns":
+        return frame.survey(rows)
+    frame.design.complain(rows)
+    design = frame.design
+
+    def ends(block: Block) -> Both:
+        found = Ends.of(frame.matrix(block), design.weights(block), 0.0)
+        return Both(found, Digest.of(block, frame.columns))
+
+    first = rows.fold(ends, frame.columns, "reading")
+    mean = first.one.mean
+    second = rows.fold(
+        lambda block: Ends.of(frame.matrix(block), design.weights(block), mean), frame.columns, "reading"
+    )
+    weight = float(first.one.total)
+    variance = second.squares / np.maximum(second.weight, 1e-300)
+    spread = Spread(first.one.rows, weight, mean, weight * variance, first.one.low, first.one.high)
+    return Survey(spread, Sample(), first.two, first.one.unweighted, first.one.heaviness)
+
+
+@dataclass(frozen=True, repr=False)
+class Ends:
+    """Weights, sums, squares and ends of the cells that columns have: a fold."""
+
+    rows: int
+    unweighted: int
+    heaviness: float
+    total: float
+    weight: Array
+    sums: Array
+    squares: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, W: Array, w: Array | None, centre: Array | float) -> Ends:
+        there, weights = ~np.isnan(W), np.ones(len(W)) if w is None else w
+        apart = np.where(there, W - centre, 0.0)
+        return cls(
+            int((weights > 0).sum()),
+            int((weights == 0).sum()),
+            0.0 if w is None else float(w @ w),
+            float(weights.sum()),
+            weights @ there,
+            weights @ np.where(there, W, 0.0),
+            weights @ apart**2,
+            np.where(there, W, np.inf).min(axis=0),
+            np.where(there, W, -np.inf).max(axis=0),
+        )
+
+    @property
+    def mean(self) -> Array:
+        return np.clip(self.sums / np.maximum(self.weight, 1e-300), self.low, self.high)
+
+    def __add__(self, other: Self) -> Ends:
+        return Ends(
+            self.rows + other.rows,
+            self.unweighted + other.unweighted,
+            self.heaviness + other.heaviness,
+            self.total + other.total,
+            self.weight + other.weight,
+            self.sums + other.sums,
+            self.squares + other.squares,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Patterns:
+    """The holes that every record ends with, so that each pattern of holes has enough records.
+
+    A pattern with fewer records than `least` joins the largest pattern whose holes contain its own: the other cells of
+    its records are blanked. Where there is none they are left out. Records without any value need no protection.
+
+    kept: records that are not left out
+    holes: of every record
+
+    >>> absent = np.array([[False, False]] * 5 + [[True, False]] + [[True, True]] * 2)
+    >>> Patterns.of(absent, 2).holes[5].tolist()
+    [True, True]
+    """
+
+    kept: Flags
+    holes: Flags
+    count: int
+    least: int
+
+    @classmethod
+    def of(cls, absent: Flags, least: int) -> Patterns:
+        _, first, inverse, counts = np.unique(
+            np.packbits(absent, axis=1), axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        holes = absent[first]
+        large = np.flatnonzero((counts >= least) | holes.all(axis=1))
+        end = np.full(len(first), -1)
+        end[large] = large
+        for small in np.flatnonzero(end < 0):
+            room = [g for g in large if counts[g] >= least and not (holes[small] & ~holes[g]).any()]
+            end[small] = max(room, key=lambda g: (counts[g], -g), default=-1)
+        places = end[inverse.ravel()]
+        return cls(places >= 0, np.where((places >= 0)[:, None], holes[places], absent), len(large), least)
+
+    @classmethod
+    def within(cls, groups: NDArray[np.int32], absent: Flags, least: int) -> Patterns:
+        """The patterns of every group by themselves."""
+        kept, holes, count = np.empty(len(absent), dtype=bool), np.empty_like(absent), 0
+        order = np.argsort(groups, kind="stable")
+        for places in np.split(order, np.cumsum(np.bincount(groups))[:-1]):
+            found = cls.of(absent[places], least)
+            kept[places], holes[places], count = found.kept, found.holes, count + found.count
+        return cls(kept, holes, count, least)
+
+    def blanked(self, absent: Flags) -> Flags:
+        """Cells that had a value and leave as holes."""
+        return np.asarray(self.holes & ~absent & self.kept[:, None])
+
+    def note(self, absent: Flags) -> str:
+        """What became of the patterns, in counts."""
+        blanked = self.blanked(absent)
+        return (
+            f"{self.count} patterns of missing cells, each protected by itself; of those with fewer than "
+            f"{self.least} records {blanked.any(axis=1).sum()} records joined another ({blanked.sum()} cells blanked) "
+            f"and {(~self.kept).sum()} were dropped"
+        )
+
+
+def _flags(rows: Rows, names: Sequence[str]) -> Flags:
+    """Which cells are missing, a row for each record."""
+
+    def of(run: Sequence[Block]) -> Flags:
+        return np.vstack([np.column_stack([_absent(block.columns[name]) for name in names]) for block in run])
+
+    return np.vstack(list(rows.map(of, names, "looking for missing cells")))
+
+
+def _absent(values: Any) -> Flags:
+    if isinstance(values, pa.Array):
+        return np.asarray(values.is_null().to_numpy(zero_copy_only=False))
+    return np.isnan(as_float(values))
+
+
+def chosen(rows: Rows, kept: Flags, blank: Mapping[str, Flags], roles: Roles, note: str) -> Rows:
+    """Some of the rows, with some cells blanked."""
+    if not kept.any():
+        raise InputError(
+            "No record is left: every one has a missing cell, or a pattern of them that too few share.\n"
+            "Use fewer confidential columns, fewer given terms, or fewer groups."
+        )
+    if isinstance(rows, MemoryRows):
+        found: Rows = rows.without(np.flatnonzero(kept), blank)
+    else:
+        assert isinstance(rows, Batches)
+        found = _spooled(rows, kept, blank, roles)
+    found.notes, found.progress = (*rows.notes, note), rows.progress
+    return found
+
+
+def _spooled(rows: Batches, kept: Flags, blank: Mapping[str, Flags], roles: Roles) -> Spool:
+    names = tuple(name for name in rows.kinds if name in roles.columns)
+    schema = pa.schema([pa.field(n, pa.float64()) if n in blank else rows.schema.field(n) for n in names])
+    spool = Spool(schema, {name: rows.kinds[name] for name in names}, rows.threads)
+    start = 0
+    for batch in rows.batches(names):
+        here = slice(start, start + len(batch))
+        columns = [
+            pa.array(_blanked(batch.column(name), blank[name][here]), from_pandas=True)
+            if name in blank
+            else batch.column(name)
+            for name in names
+        ]
+        spool.write(pa.RecordBatch.from_arrays(columns, schema=schema).filter(pa.array(kept[here])))
+        start += len(batch)
+    spool.close()
+    return spool
+
+
+def _blanked(column: Any, blank: Flags) -> Array:
+    values = as_float(column.to_numpy(zero_copy_only=False))
+    return np.where(blank, np.nan, values)
