@@ -1,0 +1,144 @@
+"""Searching the tree: nearest and farthest, exactly, ties to the lowest row.
+
+Every bound adds the squares in the order in which a distance adds them, and rounding is monotone, so that a box is
+passed over only if no computed distance in it could have won.
+"""
+
+# mypy: disable-error-code="no-untyped-call, no-untyped-def, unused-ignore, untyped-decorator, misc, no-any-return"
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.partition.jit import loops
+
+SLACK = 1e-12
+"""What rounding can add to |x|^2 + |q|^2 - 2 x'q, relative to its terms."""
+
+
+@loops
+def distances(cell, q, d) -> None:  # type: ignore[no-untyped-def]
+    """Squared distances of the records of a leaf; the first two columns start the sums."""
+    p, size = cell.shape
+    for i in range(size):
+        t = cell[0, i] - q[0]
+        d[i] = t * t
+    j = 1
+    while j + 4 <= p:
+        q1, q2, q3, q4 = q[j], q[j + 1], q[j + 2], q[j + 3]
+        for i in range(size):
+            a, b = cell[j, i] - q1, cell[j + 1, i] - q2
+            e, f = cell[j + 2, i] - q3, cell[j + 3, i] - q4
+            d[i] = (((d[i] + a * a) + b * b) + e * e) + f * f
+        j += 4
+    while j < p:
+        qj = q[j]
+        for i in range(size):
+            t = cell[j, i] - qj
+            d[i] += t * t
+        j += 1
+
+
+@loops
+def most(box, norm, q, origin):  # type: ignore[no-untyped-def]
+    """An upper bound of the distance from q to a record in the box: its far corner, or |x|^2 + |q|^2 - 2 min x'q."""
+    corner, own, least = 0.0, 0.0, 0.0
+    for j in range(len(q)):
+        down, up = q[j] - box[0, j], box[1, j] - q[j]
+        away = max(down, up)
+        corner += away * away
+        o = q[j] - origin[j]
+        own += o * o
+        least += min(o * (box[0, j] - origin[j]), o * (box[1, j] - origin[j]))
+    turned = (norm + own) * (1.0 + SLACK) - 2.0 * least + SLACK * abs(least)
+    return min(corner, turned)
+
+
+@loops
+def least(box, q):  # type: ignore[no-untyped-def]
+    """A lower bound of the distance from q to a record in the box."""
+    total = 0.0
+    for j in range(len(q)):
+        away = max(max(box[0, j] - q[j], q[j] - box[1, j]), 0.0)
+        total += away * away
+    return total
+
+
+@loops
+def farthest(q, depth, boxes, cells, names, left, lowest, longest, origin, d, stack, bounds):  # type: ignore[no-untyped-def]
+    """The row farthest from q; the lowest of equals."""
+    first, best, found = (1 << depth) - 1, -1.0, -1
+    stack[0], bounds[0], top = 0, np.inf, 1
+    while top > 0:
+        top -= 1
+        node, bound = stack[top], bounds[top]
+        if bound < best or (bound == best and lowest[node] > found):
+            continue
+        if node >= first:
+            t = node - first
+            distances(cells[t], q, d)
+            hits = 0
+            for i in range(len(d)):
+                hits += d[i] >= best
+            if hits:
+                for i in range(len(d)):
+                    if d[i] > best or (d[i] == best and names[t, i] < found):
+                        best, found = d[i], names[t, i]
+        else:
+            a, b = 2 * node + 1, 2 * node + 2
+            x = most(boxes[a], longest[a], q, origin) if left[a] > 0 else -1.0
+            y = most(boxes[b], longest[b], q, origin) if left[b] > 0 else -1.0
+            if x < y:
+                a, b, x, y = b, a, y, x
+            if y >= best and left[b] > 0:
+                stack[top], bounds[top] = b, y
+                top += 1
+            if x >= best and left[a] > 0:
+                stack[top], bounds[top] = a, x
+                top += 1
+    return found
+
+
+@loops
+def nearest(q, depth, boxes, cells, names, left, lowest, d, stack, bounds, near, rows) -> None:  # type: ignore[no-untyped-def]
+    """The rows nearest to q, in order, into `rows`; `near` takes their distances."""
+    first, k = (1 << depth) - 1, len(rows)
+    near[:] = np.inf
+    rows[:] = names.size + len(lowest) * 64
+    stack[0], bounds[0], top = 0, 0.0, 1
+    while top > 0:
+        top -= 1
+        node, bound = stack[top], bounds[top]
+        if bound > near[k - 1] or (bound == near[k - 1] and lowest[node] > rows[k - 1]):
+            continue
+        if node >= first:
+            t = node - first
+            distances(cells[t], q, d)
+            hits, worst = 0, near[k - 1]
+            for i in range(len(d)):
+                hits += d[i] <= worst
+            if hits:
+                for i in range(len(d)):
+                    insert(d[i], names[t, i], near, rows)
+        else:
+            a, b = 2 * node + 1, 2 * node + 2
+            x, y = least(boxes[a], q), least(boxes[b], q)
+            if y < x:
+                a, b, x, y = b, a, y, x
+            if y <= near[k - 1] and left[b] > 0:
+                stack[top], bounds[top] = b, y
+                top += 1
+            if x <= near[k - 1] and left[a] > 0:
+                stack[top], bounds[top] = a, x
+                top += 1
+
+
+@loops
+def insert(distance, row, near, rows) -> None:  # type: ignore[no-untyped-def]
+    """Put a record among the nearest, by distance and then by row, if it belongs there."""
+    i = len(rows) - 1
+    if not (distance < near[i] or (distance == near[i] and row < rows[i])):
+        return
+    while i > 0 and (distance < near[i - 1] or (distance == near[i - 1] and row < rows[i - 1])):
+        near[i], rows[i] = near[i - 1], rows[i - 1]
+        i -= 1
+    near[i], rows[i] = distance, row
