@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.algebra.levels import CAP, Census, Levels
+from suffice.algebra.levels import Census, Levels
 from suffice.algebra.sightings import Sightings
 from suffice.design import Design
 from suffice.engines.memory import MemoryRows
@@ -384,9 +384,11 @@ def test_sightings_merge_as_the_rows_do(seen, cut):
     assert parts == Sightings.of(seen, 0)
 
 
-def test_an_identifier_among_the_categories():
-    def census(start):
-        return Census({"id": Levels.of(np.arange(start, start + CAP // 2 + 1), start)})
+def test_an_identifier_among_the_categories(monkeypatch):
+    monkeypatch.setattr("suffice.algebra.levels.CAP", 1_000)
 
-    with pytest.raises(InputError, match=r"'id' has more than 100,000 levels. An identifier among the categories\?"):
-        census(0) + census(CAP)
+    def census(start):
+        return Census({"id": Levels.of(np.arange(start, start + 501), start)})
+
+    with pytest.raises(InputError, match=r"'id' has more than 1,000 levels. An identifier among the categories\?"):
+        census(0) + census(501)

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from suffice.algebra.levels import Levels, integers
+from suffice.algebra.levels import Levels, integers, missing
 from suffice.algebra.sightings import Sightings
 from suffice.errors import InputError
 from suffice.formula import Factor, Term
@@ -57,25 +56,40 @@ def multiplied(factors: Term, block: Block) -> Array:
 
 @dataclass(frozen=True)
 class Category:
-    """The levels of one column, sorted, each with the position that its dummies have."""
+    """The levels of one column, each with the position that its dummies have.
+
+    name: the column
+    texts: the position of each level, where levels are text
+    numbers: the levels in order, where they are whole numbers
+    positions: the position of each of these
+    absent: the position of missing cells, where these are a level; else -1
+    size: how many positions there are
+    notes: which levels were joined, and how many cells are missing, as counts
+    """
 
     name: str
-    levels: Any = field(repr=False)
+    texts: Mapping[str, int] = field(repr=False)
+    numbers: np.ndarray[Any, np.dtype[np.int64]] = field(repr=False)
     positions: Codes = field(repr=False)
+    absent: int
     size: int
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, levels: Levels, merge_below: int) -> Category:
         """Small levels are joined - and, where together they are still small, the next smallest with them."""
         ordered = sorted(levels.counts)  # all text or all whole numbers
-        counts = np.array([levels.counts[level] for level in ordered], dtype=np.intp)
+        holes = [levels.missing.count] if levels.missing else []
+        counts = np.array([*(levels.counts[level] for level in ordered), *holes], dtype=np.intp)
         small = _small(counts, merge_below)
-        positions = np.cumsum(~small) - 1
+        positions = (np.cumsum(~small) - 1).astype(np.intp)
         positions[small] = (~small).sum()
         size = int((~small).sum() + small.any())
-        known = pa.array(ordered, pa.string()) if isinstance(ordered[0], str) else integers(ordered)
-        return cls(name, known, positions.astype(np.intp), size, _note(name, counts[small]))
+        absent = int(positions[-1]) if holes else -1
+        text = bool(ordered) and isinstance(ordered[0], str)
+        texts = dict(zip(map(str, ordered), positions.tolist(), strict=False)) if text else {}
+        numbers = integers([] if text else ordered)
+        return cls(name, texts, numbers, positions[: len(numbers)], absent, size, _notes(name, counts[small], holes))
 
     def codes(self, block: Block) -> Codes:
         """Position of every row's level; a level that was not learnt is an error."""
@@ -86,21 +100,30 @@ class Category:
                 f"Column {self.name!r} is missing, or has a level that was not learnt: "
                 f"{Sightings.of(found < 0, block.start)}.\nLearn from a file that has every level."
             )
-        return self.positions[found]
+        return found
 
     def _find_text(self, column: Any) -> Codes:
-        found = pc.index_in(column, value_set=self.levels).fill_null(-1)
-        return np.asarray(found.to_numpy(zero_copy_only=False))
+        """Only the block's own levels are looked up: there may be a million others."""
+        coded = column.dictionary_encode()
+        places = [self.texts.get(level, -1) for level in coded.dictionary.to_pylist()]
+        indices = coded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
+        return np.asarray(np.array([*places, self.absent], dtype=np.intp)[indices])
 
     def _find_number(self, column: Any) -> Codes:
-        absent = np.isnan(column) if column.dtype.kind == "f" else False
-        values = integers(np.where(absent, 0, column)) if np.any(absent) else integers(column)
-        found = np.searchsorted(self.levels, values).clip(max=len(self.levels) - 1)
-        return np.where(absent | (self.levels[found] != values), -1, found)
+        absent = missing(column)
+        values = integers(np.where(absent, 0, column)) if absent.any() else integers(column)
+        if not len(self.numbers):
+            return np.where(absent, self.absent, -1)
+        found = np.searchsorted(self.numbers, values).clip(max=len(self.numbers) - 1)
+        known = np.where(self.numbers[found] == values, self.positions[found], -1)
+        return np.where(absent, self.absent, known)
 
 
-def _note(name: str, joined: Codes) -> str:
-    return f"{name}: {len(joined)} small levels ({joined.sum()} records) joined" if len(joined) else ""
+def _notes(name: str, joined: Codes, holes: list[int]) -> tuple[str, ...]:
+    told = [f"{name}: missing in {count} records, which are a level of their own" for count in holes]
+    if len(joined):
+        told.append(f"{name}: {len(joined)} small levels ({joined.sum()} records) joined")
+    return tuple(told)
 
 
 def _small(counts: Codes, below: int) -> np.ndarray[Any, np.dtype[np.bool_]]:

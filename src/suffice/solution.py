@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.algebra.absorption import Absorbed, LevelSums
 from suffice.algebra.basis import EPS, Basis, Isometry, Sample
 from suffice.algebra.decomposition import split
 from suffice.algebra.factor import Factor
 from suffice.algebra.moments import Spread
 from suffice.design import Design
 from suffice.digest import Digest
-from suffice.errors import InputError
+from suffice.errors import InfeasibleError, InputError
 from suffice.method import Isometric
 from suffice.parameter import Data, parameter
 from suffice.rows import BLOCK, Block, Both, Rows
 from suffice.seed import Stream
 from suffice.statistic import Standing
-from suffice.watch import Giants, Leverage, Watch, copies, negatives, outliers
+from suffice.watch import Giants, Leverage, Peak, Watch, copies, negatives, outliers
 
 Array = NDArray[np.float64]
 
@@ -182,29 +183,28 @@ class Solution:
     E: Array
     Estar: Array
     remarks: tuple[str, ...]
+    shift: Array | None = None
+    """The change of a whole level of the absorbed factor, by methods that do not keep its means."""
     supplied: bool = False
     """The rows have been made already: they are the companion, and leave as they are."""
 
     @classmethod
     def find(cls, rows: Rows, frame: Frame, survey: Survey, method: Isometric, draws: Draws) -> Solution:
-        design, spread = frame.design, survey.spread
-        m, k, q = design.m, design.k, draws.columns
-        p = len(spread.mean)
-        basis = Basis.choose(survey.sample, spread, centre_of(design, spread))
+        spread = survey.spread
+        basis = coordinates(rows, frame, survey, draws)
         isometry, original = fold(rows, frame, basis, draws, spread)
         for _ in range(2):
             if isometry.condition > STEEP:
                 isometry, _ = fold(rows, frame, isometry.refined(), draws, spread)
-        X = isometry.spanning(range(m))
-        Y = isometry.columns(range(m, m + k))
-        Z = isometry.columns(range(p, p + q))
-        small = method.with_companion(isometry.columns(range(m + k, p))) if frame.companion else method
-        Ystar = small.solve(X, Y, Z, spread.rows)
-        E, Estar = split(Y, X)[1], split(Ystar, X)[1]
+        small = Small.of(frame, isometry, spread, method, draws.columns)
+        Ystar, remarks = small.solved(method, frame)
+        E, Estar = split(small.Y, small.X)[1], split(Ystar, small.X)[1]
         explained = ~E.any(axis=0)
-        M = isometry.carry(np.where(explained, 0.0, Ystar - Y))  # what X explains, and constants, stay bit for bit
-        remarks = small.remarks(X, Y, Z, spread.rows)
-        return cls(frame, survey, isometry, original, draws, M, E, Estar, remarks, isinstance(method, Supplied))
+        change = np.where(explained, 0.0, Ystar - small.Y)  # what X explains, and constants, stay bit for bit
+        first = len(small.above)
+        M, shift = isometry.carry(change[first:]), small.shift(isometry, change[:first])
+        known = frame, survey, isometry, original, draws
+        return cls(*known, M, E[first:], Estar[first:], remarks, shift, isinstance(method, Supplied))
 
     @property
     def design(self) -> Design:
@@ -216,8 +216,9 @@ class Solution:
 
     @property
     def rank(self) -> int:
-        """Independent columns of X."""
-        return sum(j < self.design.m for j in self.isometry.pivots)
+        """Independent columns of X, those of the absorbed factor among them."""
+        absorbed = self.isometry.basis.absorbed
+        return sum(j < self.design.m for j in self.isometry.pivots) + (0 if absorbed is None else absorbed.rank)
 
     @property
     def nu(self) -> int:
@@ -231,8 +232,11 @@ class Solution:
         made = A[:, self.confidential.stop : p].copy(order="F") if self.supplied else None
         A[:, :p] -= self.isometry.basis.centre
         A[:, p:] = self.draws.take(block)
-        self.isometry.basis.divide(A)
+        labels = self.design.labels(block)
+        self.isometry.basis.divide(A, labels)
         change = A @ self.M if made is None else made - Y
+        if self.shift is not None and made is None:
+            change += self.shift[labels]
         return Y, change, Y + change if made is None else made, A
 
     def released(self, block: Block) -> Array:
@@ -241,17 +245,96 @@ class Solution:
 
     def watching(self, sampled: NDArray[np.int64], independent: bool) -> Watching:
         """The map that is watched; `sampled` rows are kept whole. Where nothing is carried over, no giant can be."""
-        given = [j for j in self.isometry.pivots if j < self.design.m]
-        leading = given == list(range(len(given)))  # a slice is not copied
         return Watching(
             self,
             self.survey.spread.columns(self.confidential),
             np.sort(sampled),
-            slice(len(given)) if leading else given,
-            Leverage.of(self.isometry.R[: len(given), given]),
+            Hat.of(self.design, self.isometry, self.survey.spread),
             self.isometry.carry(np.hstack([self.E, self.Estar])),
             independent,
         )
+
+
+@dataclass(frozen=True, repr=False)
+class Small:
+    """What a method is given in place of the rows.
+
+    Where a factor is absorbed and the method does not keep the fits, the factor of P_D [W Z] stands above that of
+    (I - P_D) [W Z], and X spans the former: the method then sees what it would see with the dummies.
+    """
+
+    X: Array
+    Y: Array
+    Z: Array
+    G: Array
+    n: int
+    """Records, less the dimensions of the absorbed factor that are not among these rows."""
+    above: Array
+    """The rows that stand above, with the columns of [W Z]."""
+
+    @classmethod
+    def of(cls, frame: Frame, isometry: Isometry, spread: Spread, method: Isometric, q: int) -> Small:
+        m, k, p = frame.design.m, frame.design.k, len(spread.mean)
+        absorbed = isometry.basis.absorbed
+        X, within = isometry.spanning(range(m)), isometry.columns(range(p + q))
+        n = spread.rows - (0 if absorbed is None else absorbed.rank)
+        above = np.zeros((0, p + q))
+        if absorbed is not None and "fit" not in method.promises:
+            above = absorbed.factor(spread.weight / spread.rows)
+            X = np.block(
+                [[np.eye(len(above)), np.zeros((len(above), X.shape[1]))], [np.zeros((len(X), len(above))), X]]
+            )
+        W = np.vstack([above, within])
+        return cls(X, W[:, m : m + k], W[:, p:], W[:, m + k : p], n + len(above), above)
+
+    def solved(self, method: Isometric, frame: Frame) -> tuple[Array, tuple[str, ...]]:
+        """Y*, and what must be said about it."""
+        small = method.with_companion(self.G) if frame.companion else method
+        try:
+            return small.solve(self.X, self.Y, self.Z, self.n), small.remarks(self.X, self.Y, self.Z, self.n)
+        except InfeasibleError as problem:
+            if frame.design.absorbed is None or hasattr(problem, "named"):
+                raise
+            term, levels = frame.design.terms[-1], frame.design.levels
+            raise InfeasibleError(f"{problem}\n  (apart from the {levels:,} levels of {term})") from None
+
+    def shift(self, isometry: Isometry, change: Array) -> Array | None:
+        """The change of each level: P_D [W Z] M with R M = change."""
+        absorbed = isometry.basis.absorbed
+        if absorbed is None or not len(self.above):
+            return None
+        size = np.linalg.norm(self.above, axis=0)
+        size[size == 0] = 1.0
+        M = np.linalg.lstsq(self.above / size, change)[0]
+        return np.asarray(absorbed.mean @ (M / size[:, None]))
+
+
+@dataclass(frozen=True, repr=False)
+class Hat:
+    """Leverages of the rows of sqrt(w) X, with what an absorbed factor adds."""
+
+    design: Design
+    given: list[int] | slice
+    leverage: Leverage
+    mean_weight: float
+    absorbed: Absorbed | None
+
+    @classmethod
+    def of(cls, design: Design, isometry: Isometry, spread: Spread) -> Hat:
+        absorbed = isometry.basis.absorbed
+        first = 0 if absorbed is None else 1  # the ones lie in the span of the levels
+        given = [j for j in isometry.pivots if first <= j < design.m]
+        last = first + len(given)
+        leading = given == list(range(first, last))  # a slice is not copied
+        leverage = Leverage.of(isometry.R[first:last, given])
+        mean_weight = spread.weight / spread.rows
+        return cls(design, slice(first, last) if leading else given, leverage, mean_weight, absorbed)
+
+    def __call__(self, A: Array, block: Block) -> tuple[NDArray[np.int64], Peak]:
+        """Counts and the highest of a block, from its coordinates."""
+        w, labels = self.design.weights(block), self.design.labels(block)
+        own = None if self.absorbed is None or labels is None else self.absorbed.leverage(labels, w)
+        return self.leverage(A[:, self.given], None if w is None else w / self.mean_weight, block.start, own)
 
 
 @dataclass(frozen=True, repr=False)
@@ -261,8 +344,7 @@ class Watching:
     solution: Solution
     spread: Spread
     sampled: NDArray[np.int64]
-    given: list[int] | slice
-    leverage: Leverage
+    leverage: Hat
     ME: Array
     independent: bool
 
@@ -276,7 +358,7 @@ class Watching:
             residuals *= np.sqrt(w[rows])[:, None]
         explained = np.asarray(~solution.E.any(axis=0))
         watch = Watch(
-            *self.leverage(A[:, self.given], w, block.start),
+            *self.leverage(A, block),
             copies(self.spread, explained, Y, change, block.start),
             *outliers(self.spread, explained, Y, change),
             negatives(self.spread, explained, Ystar),
@@ -300,6 +382,28 @@ def centre_of(design: Design, spread: Spread) -> Array:
     return (
         np.where(np.arange(len(spread.mean)) > 0, spread.mean, 0.0) if design.intercept else np.zeros(len(spread.mean))
     )
+
+
+def coordinates(rows: Rows, frame: Frame, survey: Survey, draws: Draws) -> Basis:
+    """The centre and coordinates that the survey suggests, and the means in the levels of an absorbed factor."""
+    centre = centre_of(frame.design, survey.spread)
+    basis = Basis.choose(survey.sample, survey.spread, centre)
+    return basis if frame.design.absorbed is None else replace(basis, absorbed=absorbed(rows, frame, centre, draws))
+
+
+def absorbed(rows: Rows, frame: Frame, centre: Array, draws: Draws) -> Absorbed:
+    """Means of [W Z] in the levels of the absorbed factor, about a centre: an offset costs them no digits."""
+    design, p = frame.design, len(centre)
+
+    def of(block: Block) -> LevelSums:
+        A, labels = frame.matrix(block, draws.columns), design.labels(block)
+        assert labels is not None
+        A[:, :p] -= centre
+        A[:, p:] = draws.of(block)
+        return LevelSums.of(A, design.weights(block), labels)
+
+    runs = rows.map(lambda run: [of(block) for block in run], frame.columns, "absorbing")
+    return Absorbed.learn(runs, design.levels, p + draws.columns)
 
 
 def companion_columns(block: Block, design: Design) -> Array:
@@ -358,7 +462,7 @@ def fold(rows: Rows, frame: Frame, basis: Basis, draws: Draws, spread: Spread) -
         A[:, :p] -= basis.centre
         original = Standing.of(block, frame.design, A[:, :plain])
         A[:, p:] = draws.of(block)
-        basis.divide(A)
+        basis.divide(A, frame.design.labels(block))
         if w is not None:
             A *= np.sqrt(w / mean_weight)[:, None]
         return Both(Factor.of(A), original)

@@ -9,9 +9,8 @@ from itertools import chain
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 
-from suffice.algebra.levels import Levels
+from suffice.algebra.levels import Levels, missing
 from suffice.algebra.sightings import Sightings
 from suffice.coding import as_float, multiplied, number, numbers_in
 from suffice.errors import InputError
@@ -52,6 +51,8 @@ class Inspection:
 
     categories: tuple[str, ...]
     numbers: tuple[str, ...]
+    holed: tuple[str, ...]
+    """Of these columns a missing cell is no trouble."""
     transformed: tuple[Factor, ...]
     products: tuple[Term, ...]
     weight: str | None
@@ -61,9 +62,13 @@ class Inspection:
         factors = tuple(dict.fromkeys(factor for term in terms for factor in term))
         numbers = [factor.column for factor in factors if factor.transform != "C"]
         weight = [] if roles.weight is None else [roles.weight]
+        coded = [factor.column for factor in factors if factor.transform == "C"]
         return cls(
-            tuple(factor.column for factor in factors if factor.transform == "C"),
+            tuple(dict.fromkeys([*coded, *roles.groups])),
             tuple(dict.fromkeys([*roles.confidential, *numbers, *weight])),
+            (*roles.confidential, *(name for name in coded if name not in numbers))
+            if roles.missing == "patterns"
+            else (),
             tuple(factor for factor in factors if factor.transform not in (None, "C")),
             tuple(numbers for numbers in map(numbers_in, terms) if len(numbers) > 1),
             roles.weight,
@@ -88,15 +93,16 @@ class Inspection:
 
     def _categories(self, block: Block) -> Iterator[tuple[str, str, Any]]:
         for name in self.categories:
-            column = block.columns[name]
-            yield name, "missing", column.is_null() if isinstance(column, pa.Array) else np.isnan(column)
+            if name not in self.holed:
+                yield name, "missing", missing(block.columns[name])
 
     def _numbers(self, block: Block) -> Iterator[tuple[str, str, Any]]:
         for name in self.numbers:
             column = block.columns[name]
             values = as_float(column)
             size = np.abs(values)
-            yield name, "missing", np.isnan(values)
+            if name not in self.holed:
+                yield name, "missing", np.isnan(values)
             yield name, "infinite", np.isinf(values)
             yield name, "too large to be squared", (size > LARGEST) & (size < np.inf)
             if column.dtype.kind in "iu":

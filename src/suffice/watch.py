@@ -31,6 +31,8 @@ class Peak:
     leverage: float
     row: int
     q: tuple[float, ...] = field(default=(), repr=False)
+    own: float = 0.0
+    """What the level of an absorbed factor adds: w_i / W_g."""
 
 
 @dataclass(frozen=True)
@@ -112,20 +114,28 @@ class Leverage:
     def of(cls, R: Array) -> Leverage:
         return cls(R, float(np.linalg.svd(R, compute_uv=False).min(initial=np.inf)) ** 2)
 
-    def __call__(self, U: Array, w: Array | None, start: int) -> tuple[NDArray[np.int64], Peak]:
-        """Counts and the highest; exact for every row that may matter, and for the one that may be highest."""
+    def __call__(
+        self, U: Array, w: Array | None, start: int, own: Array | None = None
+    ) -> tuple[NDArray[np.int64], Peak]:
+        """Counts and the highest; exact for every row that may matter, and for the one that may be highest.
+
+        own: what an absorbed factor adds to each row, in the place of the column of ones
+        """
         size = np.zeros(len(U))
         for u in U.T:  # column by column, as they lie in memory
             size += u * u
         if w is not None:
             size = size * w
-        rows = np.flatnonzero(size > 0.2 * self.least)
-        rows = rows if len(rows) else np.array([size.argmax()])
+        bound = size / self.least if own is None else size / self.least + own
+        rows = np.flatnonzero(bound > 0.2)
+        rows = rows if len(rows) else np.array([bound.argmax()])
         Q = solve_triangular(self.R, U[rows].T, trans=1).T if U.shape[1] else U[rows]
-        h = np.einsum("ij,ij->i", Q, Q) * (1.0 if w is None else w[rows])
+        added = np.zeros(len(rows)) if own is None else own[rows]
+        h = np.einsum("ij,ij->i", Q, Q) * (1.0 if w is None else w[rows]) + added
         top = int(h.argmax())
         counts = np.array([(h > 0.2 + ROUNDING).sum(), (h > 0.5 - ROUNDING).sum(), (h >= 0.999).sum()])
-        return counts, Peak(float(h[top]), start + int(rows[top]), tuple(Q[top].tolist()))
+        q = Q[top].tolist() if own is None else [0.0, *Q[top].tolist()]
+        return counts, Peak(float(h[top]), start + int(rows[top]), tuple(q), float(added[top]))
 
 
 def copies(spread: Spread, constant: Flags, Y: Array, change: Array, start: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ row; multiplying by R^+ of the raw columns would cost a factor cond(X).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 
+from suffice.algebra.absorption import Absorbed, Codes
 from suffice.algebra.decomposition import gqr
 from suffice.algebra.factor import Factor
 from suffice.algebra.moments import Spread
@@ -64,6 +65,8 @@ class Basis:
     T: Array
     noise: Array
     """Per column of W: below this size a coordinate is nothing but rounding."""
+    absorbed: Absorbed | None = None
+    """Means of [W Z] in the levels of a factor, where one is absorbed: subtracted before T divides."""
 
     @classmethod
     def choose(cls, sample: Sample, spread: Spread, centre: Array) -> Basis:
@@ -73,10 +76,17 @@ class Basis:
         scale = np.where(constant, 1.0, about)
         noise = np.where(constant, np.inf, NOISE * np.maximum(1.0, spread.size / scale))
         S = np.where(constant, 0.0, sample.about(centre) / scale)
-        return cls(centre, scattered(*_pivoted(S, noise)) * scale, noise)
+        T = scattered(*_pivoted(S, noise))
+        return cls(centre, T * scale, noise / np.abs(np.diagonal(T)))  # dividing by T makes rounding larger as well
 
-    def divide(self, A: Array) -> None:
-        """A becomes A T^-1, in place, for rows A = [W Z] that are centred already; T may leave Z alone."""
+    def divide(self, A: Array, labels: Codes | None = None) -> None:
+        """A becomes A T^-1, in place, for rows A = [W Z] that are centred already; T may leave Z alone.
+
+        labels: each row's level in the factor that is absorbed; its means are subtracted first
+        """
+        assert (labels is None) == (self.absorbed is None)
+        if self.absorbed is not None and labels is not None:
+            self.absorbed.subtract(A, labels)
         t = len(self.T)
         done = dtrsm(1.0, self.T, A[:, :t], side=1, overwrite_b=1)
         if not np.shares_memory(done, A):
@@ -112,7 +122,7 @@ class Isometry:
         """Coordinates that are orthonormal over all rows: fold once more and divide again."""
         T = np.eye(self.R.shape[1])
         T[: len(self.basis.T), : len(self.basis.T)] = self.basis.T
-        return Basis(self.basis.centre, scattered(self.R / np.sqrt(self.rows), self.pivots) @ T, self.basis.noise)
+        return replace(self.basis, T=scattered(self.R / np.sqrt(self.rows), self.pivots) @ T)
 
     def columns(self, which: Sequence[int]) -> Array:
         """The small factor of columns of [W Z], in the columns' own units."""

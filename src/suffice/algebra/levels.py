@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from suffice.algebra.sightings import Sightings
 from suffice.errors import InputError
 
-CAP = 100_000
+CAP = 5_000_000
+"""Levels of one column: as text they take about a gigabyte."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,19 @@ class Levels:
         return cls._of_text(column, start) if isinstance(column, pa.Array) else cls._of_numbers(column, start)
 
     @classmethod
+    def holes(cls, column: Any, start: int) -> Self:
+        """Where a column is missing, and no level."""
+        return cls({}, Sightings.of(missing(column), start))
+
+    @classmethod
     def _of_text(cls, column: Any, start: int) -> Self:
-        missing = Sightings.of(column.is_null().to_numpy(zero_copy_only=False), start)
         values, counts = pc.value_counts(column).flatten()
         pairs = zip(values.to_pylist(), counts.to_pylist(), strict=True)
-        return cls({level: count for level, count in pairs if level is not None}, missing)
+        return cls({level: count for level, count in pairs if level is not None}, Sightings.of(missing(column), start))
 
     @classmethod
     def _of_numbers(cls, column: Any, start: int) -> Self:
-        absent = np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), bool)
+        absent = missing(column)
         values, counts = np.unique(integers(column[~absent]), return_counts=True)
         return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)), Sightings.of(absent, start))
 
@@ -67,6 +72,13 @@ class Census:
         for name, levels in merged.items():
             _check_few(name, len(levels.counts))
         return type(self)(merged)
+
+
+def missing(column: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """True where a cell is missing."""
+    if isinstance(column, pa.Array):
+        return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 
 def integers(column: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
