@@ -8,8 +8,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
+from unittest.mock import patch
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from suffice.limits import Limits
@@ -17,7 +20,11 @@ from suffice.rotation import turn as plain
 from suffice.rotation.ground import Ground
 from suffice.rotation.groups import Dealer
 from suffice.rotation.kernel import Kernel
+from suffice.seed import Seed
 from suffice.task import Task
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 ROUNDS = 5
 COLUMNS = 10
@@ -42,36 +49,37 @@ def kernels() -> dict[str, Kernel]:
     return {"numba": compiled.turn, "NumPy": plain.turn}
 
 
+def sweep(state: Array, dealer: Dealer, ground: Ground, kernel: Kernel, generator: np.random.Generator) -> None:
+    groups = dealer.groups(state, 1, generator)
+    kernel(state, ground, groups, plain.Chance.drawn(generator, ground, groups))
+
+
+def timed(task: Task, kind: str, name: str, order: Rows) -> str:
+    """One sweep, and the gather beside it."""
+    dealer, ground, state = Dealer.of(task, kind, "free"), Ground.of(task), task.Y.copy()
+    generator = Seed.for_tests(1).derive("benchmark").generator("sweep")  # as slow as those of a release
+
+    def job() -> None:
+        sweep(state, dealer, ground, kernels()[name], generator)
+
+    with nullcontext() if name == "numba" else patch("suffice.rotation.compass.compiled", lambda: None):
+        job()
+        took, gather = best(job), best(lambda: task.Y[order])
+    return f"{took:.3f} s = {took / gather:.1f} gathers"
+
+
 def main(n: int = 1_000_000) -> None:
     rng = np.random.default_rng(1)
     Y = np.exp(rng.standard_normal((n, COLUMNS)))
     order = rng.permutation(n)
     floor = Limits(np.zeros(COLUMNS), np.full(COLUMNS, np.inf), np.empty((0, COLUMNS)), np.empty((n, 0)), ())
-    for name, given in (("intercept alone", 0), ("three given columns", 3)):
+    for title, given in (("intercept alone", 0), ("three given columns", 3)):
         X = np.hstack([np.ones((n, 1)), rng.standard_normal((n, given))])
-        for limits in (floor, None):
+        for said, limits in (("all >= 0", floor), ("no bounds", None)):
             task = Task(X, Y, Y, limits=limits)
-            for kind in ("random", "near"):
-                dealer, ground = Dealer.of(task, kind, "free"), Ground.of(task)
-                for kernel_name, kernel in kernels().items():
-                    state = Y.copy()
-
-                    def sweep(
-                        state: np.ndarray = state,
-                        dealer: Dealer = dealer,
-                        ground: Ground = ground,
-                        kernel: Kernel = kernel,
-                    ) -> None:
-                        groups = dealer.groups(state, 1, rng)
-                        kernel(state, ground, groups, plain.Chance.drawn(rng, ground, groups))
-
-                    sweep()
-                    took, gather = best(sweep), best(lambda: Y[order])
-                    said = "all >= 0" if limits else "no bounds"
-                    print(
-                        f"{name}, {said}, {kind} groups, {kernel_name}: {took:.3f} s = {took / gather:.1f} gathers",
-                        flush=True,
-                    )
+            for kind in ("near", "random"):
+                for name in kernels():
+                    print(f"{title}, {said}, {kind} groups, {name}: {timed(task, kind, name, order)}", flush=True)
 
 
 if __name__ == "__main__":

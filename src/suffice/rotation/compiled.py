@@ -10,12 +10,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from suffice.rotation.arcs import ROUND
+from suffice.rotation.compass import FRACTION, ONE
 from suffice.rotation.ground import ROUNDING, SLACK, Ground
 from suffice.rotation.trigonometry import QUARTER, arctangent, sine, versine
 from suffice.rotation.turn import THIRD, TRIES, VANISHED, Chance, only_plane
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+AHEAD = 64
+"""Groups whose records are brought near the processor together."""
 
 _compiled = njit(cache=True, nogil=True, error_model="numpy")  # no fast mathematics: it would be another release
 _sine, _versine, _arctangent = _compiled(sine), _compiled(versine), _compiled(arctangent)
@@ -31,12 +35,41 @@ def turn(Y: Array, ground: Ground, groups: Rows, chance: Chance) -> None:
         _groups(Y, groups, chance.normals, chance.uniforms, ground.bounded, *given, *limits)
 
 
+def along(Y: Array, scale: Array, factor: Array) -> Array:
+    """Where each record stands, as `suffice.rotation.compass` tells it."""
+    return _along(Y, scale, factor)
+
+
 @_compiled
-def _threes(Y, groups, uniforms, bounded, low, high, C, rhs) -> None:  # type: ignore[no-untyped-def]
+def _along(Y, scale, factor):  # type: ignore[no-untyped-def]
+    out = np.zeros(len(Y))
+    for i in range(len(Y)):
+        total = 0.0
+        for j in range(Y.shape[1]):
+            size = np.float64(1.0 + abs(Y[i, j]) / scale[j])
+            total += math.copysign((size.view(np.int64) - ONE) * FRACTION, Y[i, j]) * factor[j]
+        out[i] = total
+    return out
+
+
+@_compiled
+def _fetched(A, groups, first) -> float:  # type: ignore[no-untyped-def]
+    """Reads both ends of the records of the next groups, many at once; their sum is for no one, but it must be used."""
+    total = 0.0
+    for i in range(first, min(first + AHEAD, len(groups))):
+        for row in groups[i]:
+            total += A[row, 0] + A[row, -1]
+    return total
+
+
+@_compiled
+def _threes(Y, groups, uniforms, bounded, low, high, C, rhs) -> float:  # type: ignore[no-untyped-def]
     k = Y.shape[1]
     y, b, d, new = np.empty((3, k)), np.empty((3, k)), np.empty((3, k)), np.empty((3, k))
-    arcs = _room(3, k, C)
+    arcs, read = _room(3, k, C), 0.0
     for i in range(len(groups)):
+        if i % AHEAD == 0:
+            read += _fetched(Y, groups, i)
         rows = groups[i]
         r0, r1, r2 = rows[0], rows[1], rows[2]
         for j in range(k):
@@ -47,69 +80,92 @@ def _threes(Y, groups, uniforms, bounded, low, high, C, rhs) -> None:  # type: i
             b[0, j], b[1, j], b[2, j] = -m, e1 - m, e2 - m
             d[0, j], d[1, j], d[2, j] = (y2 - y1) * THIRD, (y0 - y2) * THIRD, (y1 - y0) * THIRD
         _settle(Y, rows, y, b, d, new, uniforms[i], bounded, low, high, C, rhs, arcs)
+    return read
 
 
 @_compiled
 def _groups(  # type: ignore[no-untyped-def]
     Y, groups, normals, uniforms, bounded, X, root, centred, low, high, C, rhs
-) -> None:
+) -> float:
     g, k, r = groups.shape[1], Y.shape[1], X.shape[1]
     y, b, d, new = np.empty((g, k)), np.empty((g, k)), np.empty((g, k)), np.empty((g, k))
-    basis, p, q = np.empty((r + 2, g)), np.empty(k), np.empty(k)
-    arcs = _room(g, k, C)
+    basis, good, p, q = np.empty((r + 2, g, AHEAD)), np.empty(AHEAD, np.bool_), np.empty(k), np.empty(k)
+    arcs, read = _room(g, k, C), 0.0
     for i in range(len(groups)):
-        rows = groups[i]
-        for e in range(g):
-            row = rows[e]
-            for c in range(r):
-                basis[c, e] = X[row, c]
-            basis[r, e], basis[r + 1, e] = normals[i, 0, e], normals[i, 1, e]
-        if not _plane(basis):
+        lane = i % AHEAD
+        if lane == 0:
+            read += _fetched(Y, groups, i)
+            _fill(basis, X, groups, normals, i)
+            _planes(basis, good)
+        if not good[lane]:
             continue
+        rows, us, vs = groups[i], basis[r, :, lane], basis[r + 1, :, lane]
         p[:] = 0.0
         q[:] = 0.0
         for e in range(g):
             row = rows[e]
-            u, v = root[row] * basis[r, e], root[row] * basis[r + 1, e]
+            u, v = root[row] * us[e], root[row] * vs[e]
             for j in range(k):
                 y[e, j] = Y[row, j]
                 away = y[e, j] - y[0, j] if centred else y[e, j]
                 p[j] += u * away
                 q[j] += v * away
         for e in range(g):
-            u, v = basis[r, e] / root[rows[e]], basis[r + 1, e] / root[rows[e]]
+            u, v = us[e] / root[rows[e]], vs[e] / root[rows[e]]
             for j in range(k):
                 b[e, j] = u * p[j] + v * q[j]
                 d[e, j] = v * p[j] - u * q[j]
         _settle(Y, rows, y, b, d, new, uniforms[i], bounded, low, high, C, rhs, arcs)
+    return read
 
 
 @_compiled
-def _plane(basis) -> bool:  # type: ignore[no-untyped-def]
-    """Gram-Schmidt, twice, in place; whether the last two vectors both count."""
-    count, g = basis.shape
-    last = 0
-    for c in range(count):
-        size = 0.0
-        for e in range(g):
-            size += basis[c, e] * basis[c, e]
+def _fill(basis, X, groups, normals, first) -> None:  # type: ignore[no-untyped-def]
+    """The given columns of the next groups, and two random ones, group beside group."""
+    r = X.shape[1]
+    for lane in range(min(AHEAD, len(groups) - first)):
+        for e in range(groups.shape[1]):
+            row = groups[first + lane, e]
+            for c in range(r):
+                basis[c, e, lane] = X[row, c]
+            basis[r, e, lane], basis[r + 1, e, lane] = normals[first + lane, 0, e], normals[first + lane, 1, e]
+
+
+@_compiled
+def _planes(basis, good) -> None:  # type: ignore[no-untyped-def]
+    """Gram-Schmidt, twice, in place, for many groups at once; whether the last two vectors of each both count."""
+    size, dot, left = np.empty(AHEAD), np.empty(AHEAD), np.empty(AHEAD)
+    good[:] = True
+    for c in range(len(basis)):
+        _dots(basis[c], basis[c], size)
         for _ in range(2):
             for o in range(c):
-                dot = 0.0
-                for e in range(g):
-                    dot += basis[o, e] * basis[c, e]
-                for e in range(g):
-                    basis[c, e] -= dot * basis[o, e]
-        left = 0.0
-        for e in range(g):
-            left += basis[c, e] * basis[c, e]
-        counts = math.sqrt(left) > VANISHED * math.sqrt(size)
-        scale = 1.0 / math.sqrt(left) if counts else 0.0
-        for e in range(g):
-            basis[c, e] *= scale
-        if c >= count - 2 and counts:
-            last += 1
-    return last == 2
+                _dots(basis[o], basis[c], dot)
+                _subtract(basis[c], dot, basis[o])
+        _dots(basis[c], basis[c], left)
+        for lane in range(AHEAD):
+            counts = math.sqrt(left[lane]) > VANISHED * math.sqrt(size[lane])
+            left[lane] = 1.0 / math.sqrt(left[lane]) if counts else 0.0
+            good[lane] &= counts or c < len(basis) - 2
+        for e in range(basis.shape[1]):
+            for lane in range(AHEAD):
+                basis[c, e, lane] *= left[lane]
+
+
+@_compiled
+def _dots(x, y, total) -> None:  # type: ignore[no-untyped-def]
+    """Per group, record after record."""
+    total[:] = 0.0
+    for e in range(x.shape[0]):
+        for lane in range(AHEAD):
+            total[lane] += x[e, lane] * y[e, lane]
+
+
+@_compiled
+def _subtract(x, dot, y) -> None:  # type: ignore[no-untyped-def]
+    for e in range(x.shape[0]):
+        for lane in range(AHEAD):
+            x[e, lane] -= dot[lane] * y[e, lane]
 
 
 @_compiled
@@ -218,11 +274,9 @@ def _feasible_angle(  # type: ignore[no-untyped-def]
             squared, noise = B * B + D * D, ROUNDING * abs(y[e, j])
             above, below = high[j] - a, a - low[j]
             if _limits(above, squared, noise):
-                arcs[0, count], arcs[1, count] = _forbidden(B, D, above)
-                count += 1
+                count = _joined(arcs, count, *_forbidden(B, D, above))
             if _limits(below, squared, noise):
-                arcs[0, count], arcs[1, count] = _forbidden(-B, -D, below)
-                count += 1
+                count = _joined(arcs, count, *_forbidden(-B, -D, below))
         for c in range(C.shape[0]):
             B, D, F, terms = 0.0, 0.0, 0.0, 0.0
             for j in range(y.shape[1]):
@@ -231,8 +285,7 @@ def _feasible_angle(  # type: ignore[no-untyped-def]
                 F += C[c, j] * (y[e, j] - b[e, j])
                 terms += abs(C[c, j] * y[e, j])
             if _limits(rhs[rows[e], c] - F, B * B + D * D, ROUNDING * terms):
-                arcs[0, count], arcs[1, count] = _forbidden(B, D, rhs[rows[e], c] - F)
-                count += 1
+                count = _joined(arcs, count, *_forbidden(B, D, rhs[rows[e], c] - F))
     return _draw(arcs, count, uniform)
 
 
@@ -264,20 +317,28 @@ def _forbidden(b, d, h):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _sort(arcs, count) -> None:  # type: ignore[no-untyped-def]
-    """By start, by insertion: there are few."""
-    for i in range(1, count):
-        start, end, j = arcs[0, i], arcs[1, i], i - 1
-        while j >= 0 and arcs[0, j] > start:
-            arcs[0, j + 1], arcs[1, j + 1] = arcs[0, j], arcs[1, j]
-            j -= 1
-        arcs[0, j + 1], arcs[1, j + 1] = start, end
+def _joined(arcs, count, start, end) -> int:  # type: ignore[no-untyped-def]
+    """One more interval among those that are in order and apart: what it meets becomes one with it."""
+    first = 0
+    while first < count and arcs[1, first] < start:
+        first += 1
+    last = first
+    while last < count and arcs[0, last] <= end:
+        start, end = min(start, arcs[0, last]), max(end, arcs[1, last])
+        last += 1
+    if last == first:
+        for i in range(count, first, -1):
+            arcs[0, i], arcs[1, i] = arcs[0, i - 1], arcs[1, i - 1]
+    elif last > first + 1:
+        for i in range(last, count):
+            arcs[0, i - last + first + 1], arcs[1, i - last + first + 1] = arcs[0, i], arcs[1, i]
+    arcs[0, first], arcs[1, first] = start, end
+    return count + 1 + first - last
 
 
 @_compiled
 def _draw(arcs, count, uniform) -> float:  # type: ignore[no-untyped-def]
     """An angle uniform on what the intervals leave; see `suffice.rotation.arcs.draw`."""
-    _sort(arcs, count)
     arcs[0, count] = ROUND  # closes the last gap
     free, covered, gaps = 0.0, 0.0, 0
     for i in range(count + 1):
@@ -287,8 +348,7 @@ def _draw(arcs, count, uniform) -> float:  # type: ignore[no-untyped-def]
             arcs[0, gaps], arcs[1, gaps] = first, _turns(start) - first
             free += arcs[1, gaps]
             gaps += 1
-        if i < count:
-            covered = max(covered, end)
+        covered = end
     place, reach, drawn = uniform * free, 0.0, 0.0
     for i in range(gaps):
         reach += arcs[1, i]

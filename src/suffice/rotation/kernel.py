@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,16 @@ Kernel = Callable[[NDArray[np.float64], Ground, NDArray[np.int64], turn.Chance],
 
 
 @cache
+def compiled() -> Any | None:
+    """The module of compiled loops, if this machine has it."""
+    try:
+        from suffice.rotation import compiled as module
+    except (ImportError, RuntimeError):  # not installed, or nowhere to keep what it compiles
+        return None
+    return module
+
+
 def kernel() -> Kernel:
     """The fastest kernel that this machine has."""
-    try:
-        from suffice.rotation import compiled
-    except (ImportError, RuntimeError):  # not installed, or nowhere to keep what it compiles
-        return turn.turn
-    return compiled.turn
+    module = compiled()
+    return turn.turn if module is None else module.turn
