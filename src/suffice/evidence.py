@@ -13,11 +13,13 @@ from suffice.algebra.basis import EPS, Basis
 from suffice.algebra.decomposition import gqr
 from suffice.algebra.moments import Spread
 from suffice.algebra.unrelated import null
+from suffice.concentration import Concentration
 from suffice.design import Design
 from suffice.errors import SufficeError
-from suffice.facts import Facts, Group
+from suffice.facts import Facts, Kept
 from suffice.formula import parse
 from suffice.ledger import Ledger
+from suffice.level import Level
 from suffice.limits import Limits
 from suffice.method import Method
 from suffice.order import BUCKET
@@ -25,7 +27,7 @@ from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
 from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
 from suffice.watch import Leverage, Peak, Tally
-from suffice.work import Done, Piece, placed
+from suffice.work import Done, placed
 
 Array = NDArray[np.float64]
 
@@ -63,7 +65,7 @@ def gather(
         confidential=design.confidential,
         promises=method.promises,
         independent=method.independent,
-        groups=tuple(group_of(piece) for piece in done.pieces) if len(done.pieces) > 1 else (),
+        kept=tuple(kept_in(done, level) for level in done.levels),
         leverage=watch.highest.leverage,
         leverage_counts=_three(watch.leverage),
         leverage_term=_responsible(steepest.solution, steepest.watch.highest),
@@ -108,10 +110,26 @@ def pooled(done: Done) -> tuple[Array, Array]:
     return E, Estar
 
 
-def group_of(piece: Piece) -> Group:
-    """What the guards may know of one group."""
-    solution = piece.solution
-    return Group(solution.survey.spread.rows, solution.rank, gqr(solution.E).rank)
+def kept_in(done: Done, level: Level) -> Kept:
+    """What the guards may know of the groups of a level."""
+    design = done.design
+    found = Concentration.learn(done.rows, design, level)
+    sizes, rank = found.sizes, gqr(pooled(done)[0]).rank
+    own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
+    nu = np.array([p.solution.nu for p in done.pieces]) if own else sizes - 1 - len(level.terms or ())
+    covariance = "covariance" in level.statistics
+    return Kept(
+        level.name,
+        level.statistics,
+        len(sizes),
+        int(sizes.min()),
+        (int((sizes < 3).sum()), int((sizes < 5).sum())),
+        int(nu.min()) if covariance else None,
+        (int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())),
+        rank,
+        int(found.dominated.any(axis=1).sum()),
+        int(found.narrow.any(axis=1).sum()) if covariance else 0,
+    )
 
 
 def alike_columns(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[str, ...]:

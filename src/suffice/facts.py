@@ -6,16 +6,28 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Group:
-    """Records that are protected by themselves, and what is kept of them."""
+class Kept:
+    """Groups of records in which something is kept, in counts."""
 
-    n: int
-    rank: int
-    residual_rank: int
-
-    @property
-    def nu(self) -> int:
-        return self.n - self.rank
+    name: str
+    """What tells the groups, in a word."""
+    statistics: tuple[str, ...]
+    groups: int
+    smallest: int
+    """Records of the smallest group."""
+    small: tuple[int, int] = (0, 0)
+    """Groups with fewer than 3 and with fewer than 5 records."""
+    nu: int | None = None
+    """The fewest degrees of freedom that a group has, where a covariance is kept in it."""
+    thin: tuple[int, int, int] = (0, 0, 0)
+    """Groups with at most 1, fewer than 5, and fewer than max(10, rank E + 1) degrees of freedom."""
+    residual_rank: int = 0
+    dominated: int = 0
+    """Groups whose total gives their largest record away in some column."""
+    narrow: int = 0
+    """Groups whose mean and variance do."""
+    dealt: bool = False
+    """Groups that the method has made of alike records: a second large record is in each."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +44,8 @@ class Facts:
     promises: tuple[str, ...]
     independent: bool
     """The released residuals carry nothing of the original ones but their covariance."""
-    groups: tuple[Group, ...] = ()
-    """Those within which everything is kept; empty where all records are protected together."""
+    kept: tuple[Kept, ...] = ()
+    """Groups in which something is kept: those asked for, clusters, pieces, the levels of an absorbed factor."""
     leverage: float = 0.0
     leverage_counts: tuple[int, int, int] = (0, 0, 0)
     """Records above .2, from .5 on, and from .999 on."""

@@ -19,7 +19,7 @@ from suffice.solution import COMPANION, Frame, Joined, centre_of, companion_colu
 from suffice.statistic import EPS, Array
 from suffice.watch import Giants, Watch, copies, negatives, outliers
 from suffice.whole import SUPER, stored
-from suffice.work import SAMPLED, Done, Piece, Work
+from suffice.work import SAMPLED, Done, Piece, Work, levels_of
 
 
 def grouped(work: Work, method: Method, start: Rows | None, division: Division) -> Done:
@@ -40,7 +40,7 @@ def grouped(work: Work, method: Method, start: Rows | None, division: Division) 
         ready += part.n
         if rows.progress is not None:
             rows.progress("protecting groups", ready, rows.n)
-    return _together(work, tuple(pieces), values)
+    return _together(work, tuple(pieces), values, method)
 
 
 def _piece(
@@ -58,7 +58,7 @@ def _piece(
     return Piece(solution, watch, unmoved, remarks), Ystar
 
 
-def _together(work: Work, pieces: tuple[Piece, ...], values: Array) -> Done:
+def _together(work: Work, pieces: tuple[Piece, ...], values: Array, method: Method) -> Done:
     design, rows = work.design, work.rows
     made = stored(rows, iter([values]), design.confidential)
     both = Joined(rows, made, design.confidential)
@@ -79,11 +79,12 @@ def _together(work: Work, pieces: tuple[Piece, ...], values: Array) -> Done:
         work.stream,
         centre,
         stand(rows, design, centre),
-        _watched(work, both, columns, pieces),
+        _watched(work, both, columns, pieces, method.independent),
+        levels_of(method, design),
     )
 
 
-def _watched(work: Work, rows: Rows, columns: Sequence[str], pieces: tuple[Piece, ...]) -> Watch:
+def _watched(work: Work, rows: Rows, columns: Sequence[str], pieces: tuple[Piece, ...], independent: bool) -> Watch:
     """Leverages and residuals are a group's own; values that lie far out, copies and signs are seen in the whole."""
     design = work.design
     spread = work.survey.spread.columns(slice(design.m, design.m + design.k))
@@ -94,15 +95,17 @@ def _watched(work: Work, rows: Rows, columns: Sequence[str], pieces: tuple[Piece
     def of(block: Block) -> Watch:
         Y = np.column_stack([np.asarray(block.columns[name], dtype=np.float64) for name in design.confidential])
         Ystar, hole = companion_columns(block, design), np.isnan(Y)
+        far, farstar = np.where(hole, spread.mean, Y), np.where(hole, spread.mean, Ystar)
         Y, Ystar = np.where(hole, 0.0, Y), np.where(hole, 0.0, Ystar)
+        seen = slice(0, 0) if independent else slice(None)  # where nothing is carried over, no giant can be
         return Watch(
             np.zeros_like(leverage),
             highest,
             copies(spread, constant, Y, Ystar - Y, block.start),
-            *outliers(spread, constant, np.where(hole, spread.mean, Y), Ystar - Y),
+            *outliers(spread, constant, far, Ystar - Y),
             negatives(spread, constant, Ystar),
             (),
-            (Giants.of(spread, constant, Y), Giants.of(spread, constant, Ystar)),
+            (Giants.of(spread, constant, far[seen]), Giants.of(spread, constant, farstar[seen])),
         )
 
     seen = rows.fold(of, columns, "watching")

@@ -15,6 +15,9 @@ from suffice.errors import InfeasibleError, UsageError
 from suffice.parameter import Data, Rule
 
 if TYPE_CHECKING:
+    from suffice.design import Design
+    from suffice.level import Level
+    from suffice.roles import Roles
     from suffice.rows import Progress
     from suffice.seed import Stream
     from suffice.task import Task
@@ -60,6 +63,14 @@ class Method(ABC):
     def asked(self) -> tuple[float | None, ...]:
         """The correlations with the original that the method was told to have, for all or each; None: not told."""
         return ()
+
+    def levels(self, design: Design) -> tuple[Level, ...]:
+        """Groups of the method's own in which statistics are kept."""
+        return ()
+
+    def given(self, roles: Roles) -> Roles:
+        """The roles, with the columns that the method names: they count as given."""
+        return roles
 
     @property
     def companion(self) -> object | None:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ from suffice.facts import Facts
 from suffice.grouped import grouped
 from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.ledger import Entry, Ledger
+from suffice.level import LevelStanding, claims
 from suffice.limits import Limits
-from suffice.method import Method
+from suffice.method import Isometric, Method
 from suffice.missing import complete, surveyed
 from suffice.order import shuffled
 from suffice.roles import Roles
@@ -36,7 +37,7 @@ from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
 from suffice.solution import Frame, Joined
 from suffice.source import named_sources, open_rows, read_back, reopen
-from suffice.statistic import Pair
+from suffice.statistic import Claim, Pair
 from suffice.work import Done, Leaving, Work
 
 LARGEST = 2**30
@@ -75,8 +76,9 @@ def protect(
     check_accepted(accept or {})
     seed = Seed() if seed is None else seed
     with one_blas_thread():
+        roles = method.given(roles)
         rows = complete(open_rows(data, threads or cores(), progress), roles)
-        design = Design.learn(rows, roles)
+        design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
         limits = Limits.learn(rows, design)
         start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
         beside = rows if start is None else Joined(rows, start, design.confidential)
@@ -240,11 +242,13 @@ class Release:
         after = stand(Leaving(done) if rows is None else rows, design, done.centre)
         size = done.survey.spread.size[: design.m + design.k]
         pair = Pair.of(done.original, after, size, design, self._broken(rows))
-        promises, rounded = self.method.promises, bool(design.roles.integer)
+        holes, rounded = design.roles.missing == "patterns", bool(design.roles.integer)
+        promises = [name for name in self.method.promises if name == "limits" or not holes]
         return certify(
             pair,
             ("limits",) if rounded else promises,
             reached=[name for name in promises if name != "limits"] if rounded else (),
+            levels=self._within(Leaving(done) if rows is None else rows, promised=not rounded),
             terms=design.terms,
             method=self.method.name,
             source=source,
@@ -254,6 +258,16 @@ class Release:
                 f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep
             ),
         )
+
+    def _within(self, rows: Rows, promised: bool) -> list[tuple[Claim, ...]]:
+        """What is kept in groups; the original's side is looked at once."""
+        found = []
+        for level in self.done.levels:
+            if level.name not in self._state:
+                self._state[level.name] = LevelStanding.learn(self.rows, self.design, level)
+            before: LevelStanding = self._state[level.name]
+            found.append(tuple(replace(claim, promised=promised) for claim in claims(before, before.of(rows))))
+        return found
 
     def _broken(self, rows: Rows | None) -> Mapping[str, int] | None:
         """Released records that leave each bound or edit, counted in the rows that leave."""

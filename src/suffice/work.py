@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from suffice.design import Design
 from suffice.engines.memory import Columns
 from suffice.errors import InfeasibleError
+from suffice.level import Level
 from suffice.limits import Limits
 from suffice.method import Isometric, Method, Steps, Whole
 from suffice.rows import Block, Rows
@@ -63,6 +64,8 @@ class Done:
     original: Standing
     """What the certificate compares with, about the centre."""
     watch: Watch
+    levels: tuple[Level, ...] = ()
+    """Groups in which statistics are kept."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -120,6 +123,7 @@ class Work:
             centre,
             solution.original,
             watch,
+            levels_of(method, self.design),
         )
 
     def solved(self, method: Method, start: Rows | None) -> tuple[Rows, Solution, tuple[str, ...], int]:
@@ -182,6 +186,17 @@ class Work:
 
         values = self._beside(held).map(of, solution.frame.columns, "mapping")
         return stored(self.rows, values, self.design.confidential)
+
+
+def levels_of(method: Method, design: Design) -> tuple[Level, ...]:
+    """What is kept in which groups: in those asked for, in the levels of an absorbed factor, in the method's own."""
+    roles, kept = design.roles, tuple(name for name in ("mean", "covariance", "fit") if name in method.promises)
+    kept = kept if design.intercept else tuple(name for name in kept if name != "mean")
+    holes = roles.missing == "patterns"
+    named = " and ".join([*roles.groups, *(["pattern of missing cells"] if holes else [])])
+    groups = [Level(named, tuple(roles.groups), kept, holes=holes)] if roles.groups or holes else []
+    absorbed = [Level(design.absorbed, (design.absorbed,), ("mean",))] if design.absorbed else []
+    return (*groups, *absorbed, *method.levels(design))
 
 
 def placed(A: Array, names: tuple[str, ...], among: tuple[str, ...]) -> Array:

@@ -8,8 +8,10 @@ from suffice.guards.copies import copies
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
 from suffice.guards.dependent_columns import dependent_columns
 from suffice.guards.domain import domain
+from suffice.guards.dominance import dominance
 from suffice.guards.explained_columns import explained_columns
 from suffice.guards.giants import giants
+from suffice.guards.group_size import group_size
 from suffice.guards.kept_scores import kept_scores
 from suffice.guards.leverage import leverage
 from suffice.guards.limits import limits
@@ -26,6 +28,8 @@ from suffice.guards.zero_weights import zero_weights
 
 GUARDS: dict[str, Guard] = {
     "degrees-of-freedom": degrees_of_freedom,
+    "group-size": group_size,
+    "dominance": dominance,
     "leverage": leverage,
     "stacked-leverage": stacked_leverage,
     "explained-columns": explained_columns,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts
+from suffice.facts import Facts, Kept
 from suffice.guard import Finding, Level
 from suffice.guards.wording import count
 
@@ -15,25 +15,49 @@ def degrees_of_freedom(facts: Facts) -> Finding | None:
     At nu = 1 the only releases are +E and -E; at nu = 2, 3, 5, 10 the median correlation of release and truth
     is .71, .45, .31, .23 by chance alone.
     """
-    level = _level(facts)
+    groups = min((kept for kept in facts.kept if kept.nu is not None), key=_nu, default=None)
+    if groups is not None and (level := _level(_nu(groups), groups.residual_rank)) is not None:
+        return _in_groups(groups, level)
+    level = _level(facts.nu, facts.residual_rank)
     if "covariance" not in facts.promises or level is None:
         return None
-    meaning = (
-        "the release is the original up to a sign" if level == "never" else "a release lies near the original by chance"
-    )
     return Finding(
         "degrees-of-freedom",
         level,
         f"{count(facts.n, 'record')} and {count(facts.rank, 'independent given column')} leave "
-        f"{count(facts.nu, 'degree')} of freedom for {count(facts.residual_rank, 'residual')}: {meaning}.",
+        f"{count(facts.nu, 'degree')} of freedom for {count(facts.residual_rank, 'residual')}: {MEANING[level]}.",
         "Use fewer given terms, join small categories (merge_below), or protect more records together.",
         {"nu": facts.nu, "records": facts.n, "rank": facts.rank, "residual_rank": facts.residual_rank},
     )
 
 
-def _level(facts: Facts) -> Level | None:
-    if facts.nu <= NEVER:
+MEANING = {
+    "never": "the release is the original up to a sign",
+    "stop": "a release lies near the original by chance",
+    "warn": "a release lies near the original by chance",
+}
+
+
+def _in_groups(kept: Kept, level: Level) -> Finding:
+    groups = kept.thin[{"never": 0, "stop": 1, "warn": 2}[level]]
+    return Finding(
+        "degrees-of-freedom",
+        level,
+        f"{count(groups, 'group')} of {kept.groups:,} by {kept.name} with too few degrees of freedom, the fewest "
+        f"{_nu(kept)} for {count(kept.residual_rank, 'residual')}, in groups of {kept.smallest} records and more: "
+        f"{MEANING[level]}.",
+        "Join small groups, use fewer given terms, or protect fewer columns together.",
+        {"nu": _nu(kept), "groups": groups, "by": kept.name, "residual_rank": kept.residual_rank},
+    )
+
+
+def _nu(kept: Kept) -> int:
+    return 0 if kept.nu is None else kept.nu
+
+
+def _level(nu: int, residual_rank: int) -> Level | None:
+    if nu <= NEVER:
         return "never"
-    if facts.nu < STOP:
+    if nu < STOP:
         return "stop"
-    return "warn" if facts.nu < max(WARN, facts.residual_rank + 1) else None
+    return "warn" if nu < max(WARN, residual_rank + 1) else None

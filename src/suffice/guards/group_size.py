@@ -1,0 +1,36 @@
+"""Groups of few records whose means are kept: the others' values give away one's own."""
+
+from __future__ import annotations
+
+from suffice.facts import Facts, Kept
+from suffice.guard import Finding, Level
+from suffice.guards.wording import count
+
+STOP, WARN = 3, 5
+
+
+def group_size(facts: Facts) -> Finding | None:
+    """Where means are kept in groups and no covariance is: fewer than 3 records stop, fewer than 5 warn.
+
+    The mean of two tells each of them the other. Where covariances are kept too, degrees of freedom are judged.
+    """
+    judged = [kept for kept in facts.kept if "mean" in kept.statistics and "covariance" not in kept.statistics]
+    worst = min(judged, key=lambda kept: kept.smallest, default=None)
+    if worst is None or worst.smallest >= WARN:
+        return None
+    level: Level = "stop" if worst.smallest < STOP else "warn"
+    groups = worst.small[0] if level == "stop" else worst.small[1]
+    return Finding(
+        "group-size",
+        level,
+        f"{count(groups, 'group')} of {worst.groups:,} by {worst.name} with fewer than "
+        f"{STOP if level == 'stop' else WARN} records, the smallest {worst.smallest}: {_meaning(worst)}.",
+        "Join small groups, or make clusters of 5 records and more.",
+        {"smallest": worst.smallest, "groups": groups, "by": worst.name},
+    )
+
+
+def _meaning(worst: Kept) -> str:
+    if worst.smallest == 1:
+        return "the mean that is kept is the record"
+    return "their means tell each record the others'" if worst.smallest < STOP else "few records hide each other"
