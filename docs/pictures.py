@@ -14,7 +14,7 @@ from suffice.method import Method
 from suffice.microdata import Ipso, Rotate
 from suffice.release import Release, protect
 from suffice.roles import Roles
-from suffice.rotation.stop import Likeness
+from suffice.rotation.likeness import Likeness
 from suffice.rotation.walk import Walk
 from suffice.rows import Progress
 from suffice.seed import Seed, Stream

@@ -14,7 +14,8 @@ from suffice.errors import InfeasibleError, UsageError
 from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
 from suffice.rotation import kernel, turn
-from suffice.rotation.stop import Course, Likeness
+from suffice.rotation.likeness import Likeness
+from suffice.rotation.stop import Course
 from suffice.seed import Seed
 from suffice.task import Task
 from tests.places import SHARED, matrix, needs_shared
@@ -117,10 +118,40 @@ def test_weights() -> None:
 def test_a_target_correlation_stops_the_walk() -> None:
     task = skewed(300, 3)
     walk = Rotate(correlation=0.3).answer(task, STREAM)
-    assert walk.reason == "the residual correlations are as asked"
+    assert walk.reason == "the target is reached"
     reached = np.abs(Likeness.of(task).correlations(walk.Ystar))
     assert reached.max() <= 0.3 + ENGINE
     assert 0 < walk.sweeps < 20
+
+
+def test_a_target_linkage_stops_the_walk() -> None:
+    task = skewed(300, 3)
+    half, chance = Rotate(linkage=0.5).answer(task, STREAM), Rotate(linkage=0.0).answer(task, STREAM)
+    assert half.reason == chance.reason == "the target is reached"
+    assert 0.1 < linkage(task.Y, half.Ystar) <= 0.5
+    assert linkage(task.Y, chance.Ystar) <= 2 / 300
+    assert 0 < half.sweeps < chance.sweeps < 50
+
+
+def test_two_targets_are_both_met() -> None:
+    task = skewed(300, 3)
+    walk = Rotate(correlation=0.3, linkage=0.0).answer(task, STREAM)
+    alone = Rotate(correlation=0.3).answer(task, STREAM), Rotate(linkage=0.0).answer(task, STREAM)
+    assert walk.sweeps >= max(each.sweeps for each in alone)
+    assert np.abs(Likeness.of(task).correlations(walk.Ystar)).max() <= 0.3 + ENGINE
+
+
+def test_a_target_that_is_not_reached_is_said() -> None:
+    task = skewed(300, 3)
+    walk = Rotate(correlation=0.0, most=3).answer(task, STREAM)
+    assert walk.sweeps == 3
+    assert "3 sweeps: given up." in walk.remarks()
+
+
+@pytest.mark.parametrize("target", [{"correlation": 0.3}, {"linkage": 0.0}])
+def test_sweeps_and_a_target_exclude_each_other(target: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="not both"):
+        Rotate(sweeps=3, **target)  # type: ignore[arg-type]
 
 
 def test_an_infeasible_start_is_repaired_first() -> None:
@@ -164,26 +195,6 @@ def test_a_group_larger_than_the_file_is_refused() -> None:
 def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(UsageError, match=f"rotate: {next(iter(wrong))} must be"):
         Rotate(**wrong)  # type: ignore[arg-type]
-
-
-def test_a_course_stops_when_it_no_longer_falls() -> None:
-    task = skewed(50, 2)
-    likeness = Likeness.of(task)
-    falling = Course(0.1, [0.9995**i for i in range(300)])  # 10 % in 200 sweeps
-    assert falling.reason(likeness, task.Y) is None
-    resting = Course(0.1, [0.99985**i for i in range(300)])  # 3 %
-    assert resting.reason(likeness, task.Y) == "the canonical correlation has stopped falling"
-    assert Course(0.1, resting.canonical[:219]).reason(likeness, task.Y) is None
-
-
-def test_a_course_that_is_inside_its_null_goes_on_while_records_are_linked() -> None:
-    task = skewed(50, 2)
-    likeness, course = Likeness.of(task), Course(0.5, [0.9, 0.4, 0.4])
-    unrelated = np.roll(task.Y, 1, axis=0)
-    assert course.reason(likeness, unrelated) is None  # twice the sweeps that brought it there
-    course.note(0.4)
-    assert course.reason(likeness, unrelated) == "the original is followed by chance only"
-    assert course.reason(likeness, task.Y) is None  # every record is linked
 
 
 def linkage(Y: Array, Ystar: Array) -> float:

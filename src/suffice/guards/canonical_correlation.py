@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from math import asin, exp, log, pi, sin, sqrt, tan
-
-from scipy.special import betaincinv
-
+from suffice.algebra.unrelated import chance
 from suffice.facts import Facts
 from suffice.guard import Finding, Level
 from suffice.guards.residual_correlation import largest
@@ -14,8 +11,6 @@ from suffice.guards.wording import listed
 STOP, WARN = 0.9, 0.7
 ALIKE = 1e-6
 """A canonical correlation this near to the largest d says nothing new."""
-TRACY_WIDOM = 3.2724
-"""The 99.9 % point of Tracy and Widom's law of order 1."""
 
 
 def canonical_correlation(facts: Facts) -> Finding | None:
@@ -33,28 +28,6 @@ def canonical_correlation(facts: Facts) -> Finding | None:
         return None
     numbers = {"canonical": facts.canonical, "null": null}
     return Finding("canonical-correlation", level, _message(facts, null, level), _remedy(level), numbers)
-
-
-def chance(k: int, nu: int) -> float:
-    """The 99.9 % point of the largest canonical correlation of k columns and k new ones in nu dimensions.
-
-    One column: exact, the square is Beta(1/2, (nu - 1)/2). More: Johnstone (2008), Multivariate analysis and
-    Jacobi ensembles, Annals of Statistics 36, theorem 1: the logit of the square is mu + sigma F, F of Tracy and
-    Widom's law of order 1; here p = n = k, m = nu - k, so that the two angles are equal.
-
-    >>> round(chance(1, 100), 3), round(chance(10, 30), 2), chance(10, 19)  # simulated: .322, .98, 1
-    (0.323, 0.98, 1.0)
-    """
-    if k == 0 or nu < 2 * k:
-        return float(k > 0)
-    if k == 1:
-        return sqrt(float(betaincinv(0.5, (nu - 1) / 2, 0.999)))
-    angle = 2 * asin(sqrt((k - 0.5) / (nu - 1)))
-    if 2 * angle >= pi:
-        return 1.0
-    mu = 2 * log(tan(angle))
-    sigma = (16 / (nu - 1) ** 2 / (sin(2 * angle) * sin(angle)) ** 2) ** (1 / 3)
-    return sqrt(1 / (1 + exp(-mu - sigma * TRACY_WIDOM)))
 
 
 def _level(facts: Facts, null: float) -> Level | None:

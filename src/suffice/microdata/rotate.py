@@ -7,14 +7,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from suffice.errors import UsageError
 from suffice.method import Whole
 from suffice.parameter import Choice, Count, Number, parameter
 from suffice.rotation.drift import corrected
 from suffice.rotation.ground import Ground
 from suffice.rotation.groups import Dealer
 from suffice.rotation.kernel import kernel
+from suffice.rotation.likeness import Likeness
 from suffice.rotation.repair import repaired
-from suffice.rotation.stop import Course, Likeness
+from suffice.rotation.stop import Course, Target
 from suffice.rotation.turn import Chance
 from suffice.rotation.walk import Walk
 from suffice.rows import Progress
@@ -34,8 +36,10 @@ class Rotate(Whole):
     **Promises** means, covariances and every regression on the given columns; bounds and linear edits hold in every
     record. How far the records move is not promised: it is measured.
 
-    sweeps: exactly so many; none: until the release follows the original no more than chance would.
-    correlation: stop when no residual correlation with the original is above this.
+    sweeps: exactly so many, without a look at the original; none: until a target, or until the release follows the
+        original no more than chance would or no longer comes closer to that.
+    correlation: a target: no residual correlation with the original is above this.
+    linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
     groups: who meets whom; near changes the shapes of distributions least, far changes them most.
     zeros: cells of columns with many exact zeros stay zero, or turn like others.
     most: give up after so many sweeps.
@@ -60,6 +64,11 @@ class Rotate(Whole):
     correlation: float | None = parameter(
         Number(0, 1, none="not a reason to stop"), "residual correlation with the original to stop at", None
     )
+    linkage: float | None = parameter(
+        Number(0, 1, none="not a reason to stop"),
+        "share of records linked to their own to stop at; what chance links is always enough",
+        None,
+    )
     groups: Literal["random", "near", "far"] = parameter(
         Choice(("random", "near", "far")), "who meets whom: anyone, records alike, or records apart", "near"
     )
@@ -68,12 +77,21 @@ class Rotate(Whole):
     )
     most: int = parameter(Count(), "sweeps after which to give up", 1000)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sweeps is not None and self._target.asked:
+            raise UsageError("rotate: sweeps, or a correlation or linkage to stop at, not both.")
+
+    @property
+    def _target(self) -> Target:
+        return Target(self.correlation, self.linkage)
+
     def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
         ground, likeness = Ground.of(task), Likeness.of(task)
         dealer = Dealer.of(task, self.groups, self.zeros)
         start, repairs = repaired(task.Y, ground, dealer, stream)
-        Y, course = np.array(start, order="C"), Course(likeness.null(stream.generator("null")))
+        Y, course = np.array(start, order="C"), self._course(likeness, stream)
         turn, most = kernel(), self.most if self.sweeps is None else self.sweeps
         reason = self._arrived(likeness, course, Y)
         while reason is None and course.sweeps < most:
@@ -84,17 +102,22 @@ class Rotate(Whole):
             if progress is not None:
                 progress("rotating", course.sweeps, most)
             reason = self._arrived(likeness, course, Y)
+        if reason is None and self.sweeps is None:
+            reason = "given up"
         Ystar, ratio = corrected(Y, task, ground)
         return Walk.of(Ystar, task, likeness, course, reason, repairs, ratio)
+
+    def _course(self, likeness: Likeness, stream: Stream) -> Course:
+        chance = 0 if self.sweeps is not None else likeness.chance(stream.generator("linked"))
+        return Course(likeness.null(stream.generator("null")), chance)
 
     def _arrived(self, likeness: Likeness, course: Course, Y: Array) -> str | None:
         if self.sweeps is not None:
             return None
-        if self.correlation is not None:
-            reached = float(np.abs(likeness.correlations(Y)).max(initial=0.0)) <= self.correlation
-            return "the residual correlations are as asked" if reached else None
-        return course.reason(likeness, Y)
+        if not self._target.asked:
+            return course.reason(likeness, Y)
+        return "the target is reached" if self._target.reached(likeness, course, Y) else None
 
     @classmethod
     def examples(cls) -> tuple[Rotate, ...]:
-        return cls(), cls(sweeps=5), cls(sweeps=20, groups="near"), cls(correlation=0.5, groups="far")
+        return cls(), cls(sweeps=5), cls(sweeps=20, groups="near"), cls(correlation=0.5, groups="far"), cls(linkage=0.0)

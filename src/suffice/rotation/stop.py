@@ -1,4 +1,4 @@
-"""When a walk has gone far enough: how much the records still follow the original, and how much is chance."""
+"""When a walk has gone far enough."""
 
 from __future__ import annotations
 
@@ -7,112 +7,40 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.decomposition import RANK, split
-from suffice.guards.canonical_correlation import chance
-from suffice.task import Task
+from suffice.rotation.likeness import Likeness
 
 Array = NDArray[np.float64]
 
 WINDOW, PATIENCE, FALL = 20, 200, 0.05
 """A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE sweeps has stopped."""
-SAMPLE, LINKED = 2000, 2
-"""Of so many records, this many linked ones are at most twice what chance links."""
-SHUFFLES, WORK = 999, 2e7
-"""At most so many permutations for the null, fewer where rows times permutations would be above WORK."""
-
-
-@dataclass(frozen=True, repr=False)
-class Likeness:
-    """How released records follow the original after the given columns: canonical and plain correlations.
-
-    sqrt(w) (Y - Yhat) = T W  of the original; a release with the same moments has T* = sqrt(w) Y* W^+, up to what T
-    does not see, so that the canonical correlations are the singular values of T'T* = (T' sqrt(w) Y*) W^+.
-    """
-
-    root: Array
-    T: Array
-    weighed: Array
-    W: Array
-    inverse: Array
-    rank: int
-    sample: NDArray[np.int64]
-    fitted: Array
-    residual: Array
-
-    @classmethod
-    def of(cls, task: Task) -> Likeness:
-        root = np.ones(task.n) if task.w is None else np.sqrt(task.w)
-        Yhat, E = split(root[:, None] * task.original, root[:, None] * task.X)
-        sample = np.linspace(0, task.n - 1, min(task.n, SAMPLE)).astype(np.int64)
-        size = np.linalg.norm(E, axis=0)
-        size[size == 0] = 1.0
-        Q, R = np.linalg.qr(E / size)
-        U, s, Vt = np.linalg.svd(R)
-        p = int((s > RANK * s.max(initial=0.0)).sum())
-        W = s[:p, None] * Vt[:p] * size
-        inverse = Vt[:p].T / s[:p] / size[:, None]
-        T = Q @ U[:, :p]
-        weighed = T if task.w is None else root[:, None] * T
-        return cls(root, T, weighed, W, inverse, task.X.shape[1], sample, Yhat[sample], E[sample])
-
-    def against(self, Y: Array) -> Array:
-        """T'T*: the correlations of every original score with every released one."""
-        return np.asarray(self.weighed.T @ Y @ self.inverse)
-
-    def canonical(self, Y: Array) -> float:
-        """The largest canonical correlation of original and released residuals."""
-        return float(np.linalg.svd(self.against(Y), compute_uv=False).max(initial=0.0))
-
-    def correlations(self, Y: Array) -> Array:
-        """Per confidential column: the correlation of its original and released residuals."""
-        size = (self.W * self.W).sum(axis=0)
-        followed = (self.W * (self.against(Y) @ self.W)).sum(axis=0)
-        return np.asarray(np.divide(followed, size, out=np.zeros_like(size), where=size > 0))
-
-    def linked(self, Y: Array) -> int:
-        """Of sampled records: those whose nearest released residuals, in standard deviations, are their own."""
-        size = np.linalg.norm(self.W, axis=0)
-        size[size == 0] = np.inf
-        A = self.residual / size
-        B = (self.root[self.sample, None] * Y[self.sample] - self.fitted) / size
-        away = (B * B).sum(axis=1) - 2.0 * A @ B.T  # squared distances, up to what a row has in common
-        return int((away.argmin(axis=1) == np.arange(len(A))).sum())
-
-    def null(self, generator: np.random.Generator) -> float:
-        """What unrelated records reach: permutations of the original, or new residuals, whichever is more."""
-        n = len(self.T)
-        shuffles = int(np.clip(WORK // max(n, 1), 20, SHUFFLES))
-        reached = (self.T.T @ self.T[generator.permutation(n)] for _ in range(shuffles))
-        most = max((float(np.linalg.svd(C, compute_uv=False).max(initial=0.0)) for C in reached), default=0.0)
-        return max(most, chance(self.T.shape[1], n - self.rank))
-
-    def rigid(self, Y: Array, above: float) -> tuple[tuple[int, ...], ...]:
-        """For every direction that the release still follows: the columns that it consists of, most first."""
-        U, s, _ = np.linalg.svd(self.against(Y))
-        size = np.linalg.norm(self.W, axis=0)
-        parts = np.abs(U.T @ self.W) / np.where(size > 0, size, 1.0)
-        return tuple(_leading(part) for part, each in zip(parts, s, strict=True) if each > above)
-
-
-def _leading(part: Array) -> tuple[int, ...]:
-    order = np.argsort(-part, kind="stable")
-    return tuple(int(j) for j in order if part[j] >= 0.7 * part.max())
+LOW = 0.25
+"""A walk that rests ends at a point that is among this share of the lowest of its last PATIENCE sweeps."""
 
 
 @dataclass
 class Course:
-    """The canonical correlation and the linked records after every sweep, and whether the walk has arrived.
+    """The canonical correlation after every sweep, and whether the walk has arrived.
 
-    It has arrived when both are at chance, after twice the sweeps that brought the correlation inside its null; or
-    when the correlation has stopped falling.
+    It has arrived when nothing but chance is followed: the correlation is inside its null, after twice the sweeps that
+    brought it there, and no more records are linked than by chance, and one. Or when the correlation has stopped
+    falling: the walk then moves about a level, and ends at a low point of it that links no more than chance either,
+    or after as many sweeps again.
+
+    null: what the canonical correlation of unrelated residuals stays below.
+    chance: how many records unrelated residuals link.
+    rest: the sweep after which the correlation had stopped falling.
     """
 
     null: float
+    chance: int
     canonical: list[float] = field(default_factory=list)
+    rest: int | None = None
 
     def note(self, canonical: float) -> None:
         """After one more sweep."""
         self.canonical.append(canonical)
+        if self.rest is None and self._stalled():
+            self.rest = self.sweeps
 
     @property
     def sweeps(self) -> int:
@@ -123,11 +51,15 @@ class Course:
         """The first sweep after which the correlation was inside its null."""
         return next((i for i, each in enumerate(self.canonical, 1) if each <= self.null), None)
 
+    def unlinked(self, likeness: Likeness, Y: Array) -> bool:
+        """Whether no more records are linked than by chance, and one."""
+        return likeness.linked(Y) <= self.chance + 1
+
     def reason(self, likeness: Likeness, Y: Array) -> str | None:
         """Why to stop at Y, or None."""
-        if self._inside_for_long() and likeness.linked(Y) <= LINKED:
+        if self._inside_for_long() and self.unlinked(likeness, Y):
             return "the original is followed by chance only"
-        if self._stalled():
+        if self._rested() or (self._low() and self.unlinked(likeness, Y)):
             return "the canonical correlation has stopped falling"
         return None
 
@@ -140,3 +72,38 @@ class Course:
             return False
         before = self.canonical[-WINDOW - PATIENCE : -PATIENCE]
         return sum(self.canonical[-WINDOW:]) > (1 - FALL) * sum(before)
+
+    def _low(self) -> bool:
+        """At rest, and at a low point."""
+        return self.rest is not None and self.canonical[-1] <= float(np.quantile(self.canonical[-PATIENCE:], LOW))
+
+    def _rested(self) -> bool:
+        return self.rest is not None and self.sweeps >= 2 * self.rest
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a walk may be asked to reach; it ends at the first sweep that has all of it.
+
+    correlation: no residual correlation with the original is above this.
+    linkage: no larger share of the records is linked, or no more than by chance, and one.
+    """
+
+    correlation: float | None
+    linkage: float | None
+
+    @property
+    def asked(self) -> bool:
+        return self.correlation is not None or self.linkage is not None
+
+    def reached(self, likeness: Likeness, course: Course, Y: Array) -> bool:
+        return self._unlike(likeness, Y) and self._unlinked(likeness, course, Y)
+
+    def _unlike(self, likeness: Likeness, Y: Array) -> bool:
+        largest = float(np.abs(likeness.correlations(Y)).max(initial=0.0))
+        return self.correlation is None or largest <= self.correlation
+
+    def _unlinked(self, likeness: Likeness, course: Course, Y: Array) -> bool:
+        if self.linkage is None:
+            return True
+        return course.unlinked(likeness, Y) or likeness.linked(Y) <= self.linkage * len(likeness.sample)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.rotation.stop import Course, Likeness
+from suffice.rotation.likeness import Likeness
+from suffice.rotation.stop import Course
 from suffice.task import Task
 
 Array = NDArray[np.float64]
