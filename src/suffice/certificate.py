@@ -6,6 +6,7 @@ import html
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ NEVER_PROMISED = (
     "statistics of groups, or regressions on terms, that are not among the given terms",
     "anything after rounding or editing the released file",
 )
+OTHER_GROUPS = "statistics of other groups than those above, or regressions on terms that are not among the given terms"
+"""Said in place of the second where statistics are kept in groups."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Certificate:
         return self.same_rows and all(claim.holds for claim in self.claims)
 
     def text(self) -> str:
-        width = max((len(claim.sentence) for claim in self.claims), default=0)
+        width = max((len(claim.sentence) + 2 * bool(claim.level) for claim in self.claims), default=0)
         lines = [
             f"suffice certificate: {'HOLDS' if self.holds else 'DOES NOT HOLD'}",
             f"  {self.rows} rows . confidential: {', '.join(self.confidential)}",
@@ -72,10 +75,9 @@ class Certificate:
             "",
             f"  {'kept':<{width}}  largest error   ratio (at most {BOUND:g})",
         ]
-        for claim in self.claims:
-            place = "" if claim.holds else f"   NOT KEPT at {claim.where}"
-            place = place if claim.promised else "   reached, not promised"
-            lines.append(f"  {claim.sentence:<{width}}  {claim.error:>13.1e}   {claim.ratio:<.2g}{place}")
+        for level, claims in groupby(self.claims, key=lambda claim: claim.level):
+            lines += [f"  {level}:"] if level else []
+            lines += [_line(claim, width) for claim in claims]
         if not self.same_rows:
             lines.append("  NOT KEPT: the number of rows or the sum of the weights")
         if self.coefficients is not None:
@@ -91,7 +93,10 @@ class Certificate:
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
     def as_dict(self) -> dict[str, Any]:
-        claims = [{**_finite(asdict(claim)), "bound": BOUND, "holds": claim.holds} for claim in self.claims]
+        claims = [
+            {**_finite(asdict(claim)), "sentence": claim.said, "bound": BOUND, "holds": claim.holds}
+            for claim in self.claims
+        ]
         public = {key: value for key, value in asdict(self).items() if key != "private"}
         compared = None if self.coefficients is None else _finite(asdict(self.coefficients))
         return {"suffice": "certificate", "holds": self.holds, **public, "claims": claims, "coefficients": compared}
@@ -101,7 +106,7 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(claim.sentence)}</td><td>{claim.error:.1e}</td><td>{claim.ratio:.2g}</td>"
+            f"<tr><td>{html.escape(claim.said)}</td><td>{claim.error:.1e}</td><td>{claim.ratio:.2g}</td>"
             f"<td>{'kept' if claim.holds else 'NOT KEPT'}</td></tr>"
             for claim in self.claims
         )
@@ -114,6 +119,14 @@ class Certificate:
             "<table><tr><th>kept</th><th>largest error (sd)</th><th>ratio</th><th></th></tr>"
             f"{rows}</table><ul>{extra}</ul></div>"
         )
+
+
+def _line(claim: Claim, width: int) -> str:
+    """One row of the table; what is kept in groups stands further in, below what tells them."""
+    place = "" if claim.holds else f"   NOT KEPT at {claim.where}"
+    place = place if claim.promised else "   reached, not promised"
+    sentence = f"  {claim.sentence}" if claim.level else claim.sentence
+    return f"  {sentence:<{width}}  {claim.error:>13.1e}   {claim.ratio:<.2g}{place}"
 
 
 def _finite(values: dict[str, Any]) -> dict[str, Any]:
@@ -132,32 +145,44 @@ def certify(
     not_promised: tuple[str, ...] = (),
     private: tuple[str, ...] = (),
     reached: Iterable[str] = (),
+    levels: Iterable[tuple[Claim, ...]] = (),
 ) -> Certificate:
-    """Compare the promised statistics of a pair; those `reached` are told without a promise."""
+    """Compare the promised statistics of a pair; those `reached` are told without a promise.
+
+    levels: what is kept in groups, clusters, pieces or patterns of missing cells, compared already
+    """
     skipped = {*(() if pair.spans_one else ("mean",)), *(("limits",) if pair.broken is None else ())}
     promised = [name for name in promises if name not in skipped]
     claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given"))
     claims += tuple(replace(STATISTICS[name].claim(pair), promised=False) for name in reached if name not in skipped)
-    kept_rows = pair.original.rows == pair.released.rows
-    kept_weight = abs(pair.original.weight - pair.released.weight) <= 1e-12 * pair.original.weight
-    lacking = tuple(
-        f"{name} of the confidential columns"
-        for name in STATISTICS
-        if name not in (*promised, "given") and (name != "limits" or pair.broken is not None)
-    )
+    within = tuple(chain.from_iterable(levels))
+    original, released = pair.whole
+    kept_weight = abs(original.weight - released.weight) <= 1e-12 * original.weight
+    lacking = [name for name in STATISTICS if name not in (*promised, "given", *skipped - {"mean"})]
     return Certificate(
-        claims,
-        pair.released.rows,
+        claims + within,
+        released.rows,
         terms,
         pair.confidential,
         method,
         source,
         coefficients(pair) if "fit" in promised else None,
         notes,
-        (*lacking, *not_promised, *NEVER_PROMISED),
-        kept_rows and kept_weight,
+        (*_lacking(lacking, within), *not_promised, *_never(within)),
+        original.rows == released.rows and kept_weight,
         private,
     )
+
+
+def _lacking(names: list[str], within: tuple[Claim, ...]) -> list[str]:
+    """What is not kept in the whole file, though it may be in groups of it."""
+    grouped = {claim.statistic for claim in within if claim.level}
+    return [f"{name} of the confidential columns{', overall' * (name in grouped)}" for name in names]
+
+
+def _never(within: tuple[Claim, ...]) -> tuple[str, ...]:
+    shapes, groups, after = NEVER_PROMISED
+    return shapes, OTHER_GROUPS if any(claim.level for claim in within) else groups, after
 
 
 def stand(rows: Rows, design: Design, centre: Array) -> Standing:
@@ -175,7 +200,7 @@ def coefficients(pair: Pair) -> Coefficients:
     """Coefficients of every confidential column on the given ones, from correlations."""
     m = len(pair.given)
     kept = [j for j in range(m) if not pair.constant[j]]
-    before, after = _correlation(pair, pair.original), _correlation(pair, pair.released)
+    before, after = (_correlation(pair, moments) for moments in pair.whole)
     kept = [kept[j] for j in independent(before[np.ix_(kept, kept)], 1e-14)]
     if not kept:
         return Coefficients(0.0, 1.0)
@@ -185,7 +210,7 @@ def coefficients(pair: Pair) -> Coefficients:
         return Coefficients(float("nan"), condition)
     B, Bstar = (np.linalg.solve(C[np.ix_(kept, kept)], C[kept, m:]) for C in (before, after))
     residual = np.maximum(1.0 - np.einsum("ij,ij->j", before[kept, m:], B), 1e-12)
-    nu = max(pair.original.rows - len(kept) - 1, 1)
+    nu = max(pair.whole[0].rows - len(kept) - 1, 1)
     error = np.sqrt(np.outer(np.diagonal(np.linalg.inv(S)), residual) / nu)
     return Coefficients(float(np.abs((Bstar - B) / error).max()), condition)
 

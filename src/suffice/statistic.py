@@ -11,12 +11,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.algebra.cells import GroupMoments
 from suffice.algebra.moments import Moments
 from suffice.algebra.multiset import Multiset
 from suffice.design import Design
 from suffice.rows import Block
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 EPS = float(np.finfo(np.float64).eps)
 BOUND = 30.0
@@ -38,26 +40,39 @@ class Claim:
     where: str
     promised: bool = True
     """Where not, the error was reached and is told; nothing depends on it."""
+    level: str = ""
+    """In what groups it is kept, in words: "in each of 7 groups by region"; empty: in the whole file."""
+    group: int = 0
+    """Which of the groups is the worst one, counted from 1 in an order of their own; 0: there are none."""
 
     @property
     def holds(self) -> bool:
         return not self.promised or self.ratio <= BOUND
 
+    @property
+    def said(self) -> str:
+        """The sentence with its level."""
+        return f"{self.sentence}, {self.level}" if self.level else self.sentence
+
     @classmethod
     def worst(cls, statistic: str, sentence: str, errors: Array, lost: Array, names: Sequence[str]) -> Claim:
-        """The claim at its worst entry; `lost` is max(1, max|y|/sd) of each."""
+        """The claim at its worst entry; `lost` is max(1, max|y|/sd) of each, the last axis the groups if there are."""
         if not errors.size:
             return cls(statistic, sentence, 0.0, 0.0, "")
         errors = np.where(np.isfinite(errors), errors, np.inf)
         with np.errstate(over="ignore"):  # a column of zeros that is no longer one
             ratios = errors / (EPS * lost)
-        top = int(ratios.argmax())
-        return cls(statistic, sentence, float(errors.max()), float(ratios.flat[top]), names[top])
+        top = np.unravel_index(ratios.argmax(), ratios.shape)
+        group = int(top[1]) + 1 if errors.ndim > 1 else 0
+        return cls(statistic, sentence, float(errors.max()), float(ratios[top]), names[int(top[0])], group=group)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What a certificate compares, as a fold: moments of [X Y] about a centre, and the given records as a multiset."""
+    """What a certificate compares, as a fold: moments of [X Y] about a centre, and the given records as a multiset.
+
+    Where missing cells stay, which cells of a record are missing is part of what is given.
+    """
 
     moments: Moments
     given: Multiset
@@ -65,7 +80,8 @@ class Standing:
     @classmethod
     def of(cls, block: Block, design: Design, W: Array) -> Standing:
         """W: the block's columns, centred already."""
-        return cls(Moments.of(W, design.weights(block)), Multiset.of(block, design.fixed))
+        holes = design.confidential if design.roles.missing == "patterns" else ()
+        return cls(Moments.of(W, design.weights(block)), Multiset.of(block, design.fixed, holes))
 
     def __add__(self, other: Self) -> Standing:
         return Standing(self.moments + other.moments, self.given + other.given)
@@ -73,10 +89,13 @@ class Standing:
 
 @dataclass(frozen=True, repr=False)
 class Pair:
-    """The same moments of the original and of the released rows, about one centre: X first, then Y."""
+    """The same moments of the original and of the released rows, about one centre: X first, then Y.
 
-    original: Moments
-    released: Moments
+    Of a whole file, or of every group: then the last axis of every array is the groups.
+    """
+
+    original: Moments | GroupMoments
+    released: Moments | GroupMoments
     size: Array
     """The largest absolute value of each original column."""
     given: tuple[str, ...]
@@ -88,24 +107,45 @@ class Pair:
 
     broken: Mapping[str, int] | None = None
     """Released records that leave each bound or edit; None where there are none to leave."""
+    made: int = 0
+    """Columns of X that are made, not read: the column of ones."""
 
     @classmethod
     def of(
         cls, before: Standing, after: Standing, size: Array, design: Design, broken: Mapping[str, int] | None = None
     ) -> Pair:
-        same = before.given == after.given
         return cls(
-            before.moments, after.moments, size, design.names, design.confidential, same, design.intercept, broken
+            before.moments,
+            after.moments,
+            size,
+            design.names,
+            design.confidential,
+            before.given == after.given,
+            design.intercept,
+            broken,
+            int(design.intercept),
         )
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.given + self.confidential
 
+    @property
+    def whole(self) -> tuple[Moments, Moments]:
+        """The moments of both files, where they are not those of groups."""
+        assert isinstance(self.original, Moments)
+        assert isinstance(self.released, Moments)
+        return self.original, self.released
+
+    def second(self, moments: Moments | GroupMoments, one: Codes, two: Codes) -> Array:
+        """Covariances of columns, or raw products where 1 is not in the span of X."""
+        raw = moments.second(one, two)
+        return raw - moments.mean[one] * moments.mean[two] if self.spans_one else raw
+
     @cached_property
     def _spread(self) -> Array:
-        second = self.original.covariance if self.spans_one else self.original.products / self.original.weight
-        return np.sqrt(np.maximum(np.diagonal(second), 0.0))
+        every = np.arange(len(self.size))
+        return np.sqrt(np.maximum(self.second(self.original, every, every), 0.0))
 
     @cached_property
     def constant(self) -> NDArray[np.bool_]:
@@ -116,37 +156,40 @@ class Pair:
     def sd(self) -> Array:
         """A constant column is measured by its last digits, so that any change of it shows."""
         sd = np.maximum(np.where(self.constant, CONSTANT * self.size, self._spread), SMALLEST)
-        if self.spans_one:
-            sd[0] = np.inf  # the column of ones is made, not read
+        sd[: self.made] = np.inf
         return sd
 
     @cached_property
     def lost(self) -> Array:
         """max(1, max|y|/sd); given columns leave bit for bit, so an offset of theirs costs no digits."""
-        exact = (np.arange(len(self.sd)) < len(self.given)) & ~self.constant
-        return np.where(exact, 1.0, np.maximum(1.0, self.size / self.sd))
+        lost, m = np.maximum(1.0, self.size / self.sd), len(self.given)
+        lost[:m] = np.where(self.constant[:m], lost[:m], 1.0)
+        return lost
 
     @cached_property
     def mean_errors(self) -> Array:
         with np.errstate(over="ignore"):
-            return np.abs(self.released.mean - self.original.mean) / self.sd
+            return np.asarray(np.abs(self.released.mean - self.original.mean) / self.sd)
 
-    @cached_property
-    def product_errors(self) -> Array:
-        """Scaled differences of covariances, or of raw products where 1 is not in the span of X."""
-        if self.spans_one:
-            gap = self.released.covariance - self.original.covariance
-        else:
-            gap = self.released.products / self.released.weight - self.original.products / self.original.weight
+    def products(self, one: Codes, two: Codes) -> tuple[Array, Array, list[str]]:
+        """Scaled errors, lost digits and names of products of columns."""
+        gap = np.abs(self.second(self.released, one, two) - self.second(self.original, one, two))
         with np.errstate(over="ignore"):
-            return np.abs(gap) / np.outer(self.sd, self.sd)
+            errors = gap / (self.sd[one] * self.sd[two])
+        names = [f"{self.names[i]}, {self.names[j]}" for i, j in zip(one, two, strict=True)]
+        return errors, np.maximum(self.lost[one], self.lost[two]), names
 
-    def block(self, rows: slice, columns: slice) -> tuple[Array, Array, list[str]]:
-        """Errors, lost digits and names of one block of the products."""
-        errors = self.product_errors[rows, columns]
-        lost = np.maximum(self.lost[rows, None], self.lost[None, columns])
-        names = [f"{a}, {b}" for a in self.names[rows] for b in self.names[columns]]
-        return errors, lost, names
+    @property
+    def within(self) -> tuple[Codes, Codes]:
+        """Every two confidential columns."""
+        one, two = np.triu_indices(len(self.confidential))
+        return one + len(self.given), two + len(self.given)
+
+    @property
+    def across(self) -> tuple[Codes, Codes]:
+        """Every given and every confidential column."""
+        m, k = len(self.given), len(self.confidential)
+        return np.repeat(np.arange(m), k), m + np.tile(np.arange(k), m)
 
 
 class Statistic(ABC):

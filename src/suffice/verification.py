@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice.algebra.multiset import Multiset
@@ -12,12 +12,13 @@ from suffice.design import Design
 from suffice.digest import Digest
 from suffice.errors import InputError
 from suffice.guard import Finding
+from suffice.level import Level, LevelStanding, claims, levels_of
 from suffice.release import one_blas_thread
 from suffice.roles import Roles
 from suffice.rows import Both, Progress, Rows, cores
 from suffice.solution import Frame, centre_of
 from suffice.source import open_rows
-from suffice.statistic import Pair
+from suffice.statistic import Claim, Pair
 
 ALL = ("mean", "covariance", "fit")
 OPAQUE = {"date", "other"}
@@ -76,7 +77,8 @@ def verify(
     """Certify a pair of files, whoever made the second one.
 
     Means, covariances and cross-products are compared, and the given columns, weights and kept columns must be the
-    same multiset of records. Nothing about the random numbers or the method is needed or known.
+    same multiset of records. With groups, and with patterns of missing cells, the same is compared within each.
+    Nothing about the random numbers or the method is needed or known.
     """
     with one_blas_thread():
         before = open_rows(original, threads or cores(), progress)
@@ -85,12 +87,51 @@ def verify(
         _check_columns(after, design, roles)
         survey = Frame(design, False).survey(before)
         centre = centre_of(design, survey.spread)
-        pair = Pair.of(stand(before, design, centre), stand(after, design, centre), survey.spread.size, design)
+        found = tuple(_compared_at(level, before, after, design) for level in levels_of(design, ALL))
+        plain = design if all(each.complete for each in found) else _without_holes(design)
+        pair = Pair.of(stand(before, plain, centre), stand(after, plain, centre), survey.spread.size, plain)
         fixed = [name for name in roles.columns if name not in (*roles.confidential, *roles.identifiers)]
         opaque = [name for name in fixed if OPAQUE & {before.kinds[name], after.kinds[name]}]
         same, in_order = _compared(before, after, tuple(name for name in fixed if name not in opaque))
-        certificate = certify(pair, ALL, terms=design.terms, method="unknown", source="both files", notes=design.notes)
-    return Verification(certificate, _findings(after, roles, in_order), _unchecked(fixed, opaque), same)
+        certificate = certify(
+            pair,
+            () if roles.missing == "patterns" else ALL,
+            terms=design.terms,
+            method="unknown",
+            source="both files",
+            notes=design.notes,
+            levels=[each.claims for each in found],
+        )
+    unchecked = (*_unchecked(fixed, opaque), *(each.unchecked for each in found if not each.complete))
+    return Verification(certificate, _findings(after, roles, in_order), unchecked, same)
+
+
+@dataclass(frozen=True)
+class _At:
+    """What was compared at one level."""
+
+    claims: tuple[Claim, ...]
+    unchecked: str = ""
+
+    @property
+    def complete(self) -> bool:
+        return not self.unchecked
+
+
+def _compared_at(level: Level, before: Rows, after: Rows, design: Design) -> _At:
+    """With missing cells only the groups that both files have: whether cells were blanked cannot be told."""
+    one = LevelStanding.learn(before, design, level)
+    two = one.of(after)
+    shared = one.shared(two)
+    if not level.holes or (shared.all() and not two.strangers):
+        return _At(claims(one, two))
+    words = f"{(~shared).sum()} of {len(shared)} groups by {level.name}: they have not the same records in both files"
+    return _At(claims(one.only(shared), two.only(shared)), f"{words}, which blanked cells explain")
+
+
+def _without_holes(design: Design) -> Design:
+    """Where cells were blanked, the patterns of missing cells are not part of what is given."""
+    return replace(design, roles=replace(design.roles, missing="error"))
 
 
 def _check_columns(rows: Rows, design: Design, roles: Roles) -> None:

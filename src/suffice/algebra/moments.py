@@ -86,6 +86,10 @@ class Moments:
     def mean(self) -> Array:
         return self.sums / self.weight
 
+    def second(self, one: NDArray[np.intp], two: NDArray[np.intp]) -> Array:
+        """Mean products of columns about the centre."""
+        return np.asarray(self.products[one, two] / self.weight)
+
     @property
     def covariance(self) -> Array:
         """Divisor: the sum of the weights."""

@@ -11,6 +11,5 @@ class Covariance(Statistic):
     name = "covariance"
 
     def claim(self, pair: Pair) -> Claim:
-        Y = slice(len(pair.given), None)
         sentence = "variances and covariances" if pair.spans_one else "raw second moments"
-        return Claim.worst(self.name, f"{sentence} of the confidential columns", *pair.block(Y, Y))
+        return Claim.worst(self.name, f"{sentence} of the confidential columns", *pair.products(*pair.within))

@@ -11,9 +11,5 @@ class Fit(Statistic):
     name = "fit"
 
     def claim(self, pair: Pair) -> Claim:
-        m = len(pair.given)
-        return Claim.worst(
-            self.name,
-            "cross-products with the given columns (all regressions)",
-            *pair.block(slice(0, m), slice(m, None)),
-        )
+        sentence = "cross-products with the given columns (all regressions)"
+        return Claim.worst(self.name, sentence, *pair.products(*pair.across))

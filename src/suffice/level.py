@@ -1,0 +1,282 @@
+"""Statistics at a level - in groups, clusters, pieces, patterns of missing cells - recomputed from two files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from math import inf
+from operator import add
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.algebra.cells import Cells, GroupMoments, Grouping, Pairs, looked_up
+from suffice.algebra.multiset import Words, fingerprints, number_words, text_words
+from suffice.coding import as_float
+from suffice.design import Design
+from suffice.errors import InfeasibleError
+from suffice.rows import BLOCK, Block, Rows
+from suffice.statistic import Claim, Pair
+from suffice.statistics import STATISTICS
+
+Array = NDArray[np.float64]
+Values = Callable[[Block], Array]
+"""The confidential columns of a block, one row a record."""
+
+LEVELLED = ("mean", "covariance", "fit")
+"""The statistics that can be kept at a level."""
+MISSING = "missing cells"
+CELLS = 2**21
+"""Numbers that are sorted into groups at a time."""
+CHUNK = 2**12
+"""Groups that are compared at a time."""
+MOST = 2**28
+"""Sums that the groups of a level may have in all: two gigabytes."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is kept in which groups of records.
+
+    name: what tells the groups, in a word
+    by: columns whose values together tell the groups; none is the whole file
+    statistics: those kept: "mean", "covariance", "fit"
+    terms: names of the columns of X whose products with the confidential ones are kept; all unless told
+    holes: whether the pattern of missing confidential cells tells groups as well
+
+    >>> Level("region", ("region",), ("mean",)).said(7)
+    'in each of 7 groups by region'
+    """
+
+    name: str
+    by: tuple[str, ...]
+    statistics: tuple[str, ...]
+    terms: tuple[str, ...] | None = None
+    holes: bool = False
+
+    def said(self, groups: int) -> str:
+        """The level in words."""
+        if not self.by and not self.holes:
+            return ""
+        many = "the one group" if groups == 1 else f"each of {groups:,} groups"
+        return f"in {many} by {self.name}"
+
+    def given(self, design: Design) -> tuple[int, ...]:
+        """The columns of X that are compared; that of ones is the mean."""
+        if "fit" not in self.statistics:
+            return ()
+        names = design.names if self.terms is None else self.terms
+        return tuple(j for j in map(design.names.index, names) if j > 0 or not design.intercept)
+
+    def labels(self, block: Block, design: Design, Y: Array) -> Words:
+        """One word for each record, the same in the same group. Y: one row a column."""
+        words = [_words(name, block, design) for name in self.by]
+        holes = [np.isnan(y).astype(np.uint64) for y in Y] if self.holes else []
+        return fingerprints(Y.shape[1], [*words, *holes])
+
+
+def levels_of(design: Design, promises: Iterable[str]) -> tuple[Level, ...]:
+    """The levels at which a method applied within groups and patterns keeps what it promises.
+
+    An absorbed factor has no columns in X: that the fits on it are kept is that means are, in each of its levels.
+    """
+    holes = design.roles.missing == "patterns"
+    kept = tuple(name for name in LEVELLED if name in promises and (name != "mean" or design.intercept))
+    groups, missing = tuple(design.roles.groups), (MISSING,) if holes else ()
+    found = [Level(" and ".join([*groups, *missing]), groups, kept, holes=holes)] if groups or holes else []
+    if design.absorbed is not None and "fit" in promises:
+        by = (*groups, design.absorbed)
+        found += [Level(" and ".join([*by, *missing]), by, ("mean",), holes=holes)]
+    return tuple(found)
+
+
+@dataclass(frozen=True, repr=False)
+class LevelStanding:
+    """Moments of every group of a file, about the means that its groups have in the original."""
+
+    level: Level
+    design: Design
+    groups: Words
+    centre: Array
+    size: Array
+    moments: GroupMoments
+    strangers: int = 0
+    """Records whose group the original does not have."""
+
+    @classmethod
+    def learn(cls, rows: Rows, design: Design, level: Level) -> LevelStanding:
+        """The original's side, in two passes: groups and their means, then moments about these."""
+        reading = Reading(level, design)
+        first = reading.fold(rows, lambda W, words, w: Cells.of(reading.filled(W), Grouping.of(words), w))
+        groups, pairs = first.labels, reading.pairs
+        _check_room(level, len(groups), len(pairs.one))
+        centre = first.moments(groups, Pairs.none(pairs.columns)).mean
+        centre = centre if reading.centred else np.zeros_like(centre)
+        moments, _ = reading.moments(rows, groups, centre)
+        return cls(level, design, groups, centre, first.size, moments)
+
+    def of(self, rows: Rows, values: Values | None = None, columns: Sequence[str] = ()) -> LevelStanding:
+        """The same of other rows.
+
+        values: the confidential columns of a block, where they are not those that the rows have
+        columns: what `values` needs of a block
+        """
+        reading = Reading(self.level, self.design, values, tuple(columns))
+        moments, strangers = reading.moments(rows, self.groups, self.centre)
+        return replace(self, moments=moments, strangers=strangers)
+
+    def shared(self, other: LevelStanding) -> NDArray[np.bool_]:
+        """Groups that have as many records, and the same weight, in both files."""
+        one, two = self.moments, other.moments
+        return np.asarray((one.rows == two.rows) & (np.abs(one.weight - two.weight) <= 1e-12 * one.weight))
+
+    def only(self, groups: NDArray[np.bool_]) -> LevelStanding:
+        """The same for some of the groups."""
+        return replace(
+            self,
+            groups=self.groups[groups],
+            centre=self.centre[:, groups],
+            size=self.size[:, groups],
+            moments=self.moments.part(groups),
+            strangers=0,
+        )
+
+
+def claims(before: LevelStanding, after: LevelStanding) -> tuple[Claim, ...]:
+    """One claim for each statistic of the level, at its worst group."""
+    level, design, groups = before.level, before.design, len(before.groups)
+    apart = _apart(before, after)
+    kept = [name for name in level.statistics if groups and (name != "fit" or level.given(design))]
+    found = [_claim(name, before, after) for name in kept]
+    if apart:
+        found = [replace(claim, error=inf, ratio=inf, where=apart) for claim in found]
+    said = level.said(groups)
+    return tuple(replace(claim, level=said, sentence=_sentence(claim, level, design)) for claim in found)
+
+
+def _claim(name: str, before: LevelStanding, after: LevelStanding) -> Claim:
+    """The worst of the groups, some at a time."""
+    starts = range(0, len(before.groups), CHUNK)
+    found = [STATISTICS[name].claim(_pair(before, after, slice(first, first + CHUNK))) for first in starts]
+    worst = max(range(len(found)), key=lambda i: found[i].ratio)
+    group = starts[worst] + found[worst].group
+    where = f"{found[worst].where}, group {group} of {len(before.groups)}"
+    return replace(found[worst], error=max(claim.error for claim in found), where=where, group=group)
+
+
+def _pair(before: LevelStanding, after: LevelStanding, groups: slice) -> Pair:
+    level, design = before.level, before.design
+    one, two = before.moments.part(groups), after.moments.part(groups)
+    given = tuple(design.names[j] for j in level.given(design))
+    centred = Reading(level, design).centred
+    return Pair(one, two, before.size[:, groups], given, design.confidential, True, centred)
+
+
+def _apart(before: LevelStanding, after: LevelStanding) -> str:
+    """Where the groups themselves are not the same; empty where they are."""
+    if after.strangers:
+        return f"{after.strangers} records of groups that the original does not have"
+    other = np.flatnonzero(~before.shared(after))
+    return f"records or weight, group {other[0] + 1} of {len(before.groups)}" if len(other) else ""
+
+
+def _sentence(claim: Claim, level: Level, design: Design) -> str:
+    if claim.statistic != "fit" or level.terms is None:
+        return claim.sentence
+    named = [design.names[j] for j in level.given(design)]
+    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+    return f"cross-products with {', '.join(named[:3])}{more}"
+
+
+@dataclass(frozen=True, repr=False)
+class Reading:
+    """How the records of a file become columns, labels and weights."""
+
+    level: Level
+    design: Design
+    values: Values | None = None
+    more: tuple[str, ...] = ()
+
+    @property
+    def centred(self) -> bool:
+        """Second moments are about the means of the group where these are kept, else raw."""
+        return self.design.intercept or "mean" in self.level.statistics
+
+    @cached_property
+    def given(self) -> tuple[int, ...]:
+        return self.level.given(self.design)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The products that the statistics of the level need."""
+        m, k = len(self.given), self.design.k
+        one, two = np.triu_indices(k if "covariance" in self.level.statistics else 0)
+        across = np.repeat(np.arange(m), k), m + np.tile(np.arange(k), m)
+        return Pairs.among(m + k, (one + m, two + m), across)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.design.columns, *self.level.by, *self.more]))
+
+    def moments(self, rows: Rows, groups: Words, centre: Array) -> tuple[GroupMoments, int]:
+        """Moments of the known groups about their centres, and how many records are of other groups."""
+        padded = np.pad(centre, ((0, 0), (0, 1)))  # the records of unknown groups are only counted
+
+        def of(W: Array, words: Words, w: Array | None) -> Cells:
+            records = Grouping.of(words)
+            found, known = looked_up(records.labels, groups)
+            found[~known] = len(groups)
+            place = found[records.place]
+            for row, middle in zip(W, padded, strict=True):
+                row -= np.take(middle, place)
+            return Cells.of(self.filled(W), records, w, self.pairs)
+
+        cells = self.fold(rows, of)
+        _, known = looked_up(cells.labels, groups)
+        return cells.moments(groups, self.pairs), int(cells.records[~known].sum())
+
+    def fold(self, rows: Rows, of: Callable[[Array, Words, Array | None], Cells]) -> Cells:
+        """`of` some records at a time: as many as do not take too much room."""
+        size = max(1, CELLS // (BLOCK * self.pairs.columns))
+
+        def run_of(run: Sequence[Block]) -> Cells:
+            parts = [run[first : first + size] for first in range(0, len(run), size)]
+            return reduce(add, (of(*self._joined(part)) for part in parts))
+
+        return reduce(add, rows.map(run_of, self.columns, "certifying"))
+
+    def filled(self, W: Array) -> Array:
+        """A column that is missing in a pattern counts as zeros there, before and after; other missing cells stay."""
+        return np.where(np.isnan(W), 0.0, W) if self.level.holes else W
+
+    def _joined(self, blocks: Sequence[Block]) -> tuple[Array, Words, Array | None]:
+        W, words, weights = zip(*map(self._read, blocks), strict=True)
+        w = None if self.design.roles.weight is None else np.concatenate(weights)
+        return np.concatenate(W, axis=1), np.concatenate(words), w
+
+    def _read(self, block: Block) -> tuple[Array, Words, Array | None]:
+        Y = self._confidential(block) if self.values is None else self.values(block).T
+        X = self.design.given(block).T[list(self.given)] if self.given else np.empty((0, len(block)))
+        return np.concatenate([X, Y]), self.level.labels(block, self.design, Y), self.design.weights(block)
+
+    def _confidential(self, block: Block) -> Array:
+        return np.array([as_float(block.columns[name]) for name in self.design.confidential])
+
+
+def _words(name: str, block: Block, design: Design) -> Words:
+    """An absorbed factor has the levels that the design gave it: small ones may be joined."""
+    column = block.columns[name]
+    if name == design.absorbed:
+        return number_words(design.categories[name].codes(block))
+    return text_words(column) if isinstance(column, pa.Array) else number_words(column)
+
+
+def _check_room(level: Level, groups: int, sums: int) -> None:
+    if groups * sums > MOST:
+        raise InfeasibleError(
+            f"The certificate needs {sums:,} sums in each of {groups:,} groups by {level.name}.\n"
+            f"  {groups * sums:,} numbers; {MOST:,} are allowed\n"
+            "Use fewer given terms, or larger groups."
+        )
