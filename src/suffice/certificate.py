@@ -151,14 +151,15 @@ def certify(
 
     levels: what is kept in groups, clusters, pieces or patterns of missing cells, compared already
     """
-    skipped = {*(() if pair.spans_one else ("mean",)), *(("limits",) if pair.broken is None else ())}
+    absent = {"limits"} if pair.broken is None else set()
+    skipped = absent if pair.spans_one else {*absent, "mean"}
     promised = [name for name in promises if name not in skipped]
     claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given"))
     claims += tuple(replace(STATISTICS[name].claim(pair), promised=False) for name in reached if name not in skipped)
     within = tuple(chain.from_iterable(levels))
     original, released = pair.whole
     kept_weight = abs(original.weight - released.weight) <= 1e-12 * original.weight
-    lacking = [name for name in STATISTICS if name not in (*promised, "given", *skipped - {"mean"})]
+    lacking = [name for name in STATISTICS if name not in (*promised, "given", "third-moment", *absent)]
     return Certificate(
         claims + within,
         released.rows,

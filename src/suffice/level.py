@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from suffice.algebra.cells import Cells, GroupMoments, Grouping, Pairs, looked_up
+from suffice.algebra.cells import Cells, Grouping, GroupMoments, Pairs, looked_up
 from suffice.algebra.multiset import Words, fingerprints, number_words, text_words
 from suffice.coding import as_float
 from suffice.design import Design
@@ -22,12 +22,10 @@ from suffice.statistic import Claim, Pair
 from suffice.statistics import STATISTICS
 
 Array = NDArray[np.float64]
-Values = Callable[[Block], Array]
-"""The confidential columns of a block, one row a record."""
 
 LEVELLED = ("mean", "covariance", "fit")
 """The statistics that can be kept at a level."""
-MISSING = "missing cells"
+MISSING = "pattern of missing cells"
 CELLS = 2**21
 """Numbers that are sorted into groups at a time."""
 CHUNK = 2**12
@@ -70,8 +68,12 @@ class Level:
         names = design.names if self.terms is None else self.terms
         return tuple(j for j in map(design.names.index, names) if j > 0 or not design.intercept)
 
-    def labels(self, block: Block, design: Design, Y: Array) -> Words:
-        """One word for each record, the same in the same group. Y: one row a column."""
+    def labels(self, block: Block, Y: Array, design: Design | None = None) -> Words:
+        """One word for each record, the same in the same group.
+
+        Y: the confidential columns, one row a column
+        design: where it has absorbed a column, that one has the levels of the design: small ones may be joined
+        """
         words = [_words(name, block, design) for name in self.by]
         holes = [np.isnan(y).astype(np.uint64) for y in Y] if self.holes else []
         return fingerprints(Y.shape[1], [*words, *holes])
@@ -117,14 +119,9 @@ class LevelStanding:
         moments, _ = reading.moments(rows, groups, centre)
         return cls(level, design, groups, centre, first.size, moments)
 
-    def of(self, rows: Rows, values: Values | None = None, columns: Sequence[str] = ()) -> LevelStanding:
-        """The same of other rows.
-
-        values: the confidential columns of a block, where they are not those that the rows have
-        columns: what `values` needs of a block
-        """
-        reading = Reading(self.level, self.design, values, tuple(columns))
-        moments, strangers = reading.moments(rows, self.groups, self.centre)
+    def of(self, rows: Rows) -> LevelStanding:
+        """The same of other rows."""
+        moments, strangers = Reading(self.level, self.design).moments(rows, self.groups, self.centre)
         return replace(self, moments=moments, strangers=strangers)
 
     def shared(self, other: LevelStanding) -> NDArray[np.bool_]:
@@ -196,8 +193,6 @@ class Reading:
 
     level: Level
     design: Design
-    values: Values | None = None
-    more: tuple[str, ...] = ()
 
     @property
     def centred(self) -> bool:
@@ -218,7 +213,7 @@ class Reading:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.design.columns, *self.level.by, *self.more]))
+        return tuple(dict.fromkeys([*self.design.columns, *self.level.by]))
 
     def moments(self, rows: Rows, groups: Words, centre: Array) -> tuple[GroupMoments, int]:
         """Moments of the known groups about their centres, and how many records are of other groups."""
@@ -257,18 +252,14 @@ class Reading:
         return np.concatenate(W, axis=1), np.concatenate(words), w
 
     def _read(self, block: Block) -> tuple[Array, Words, Array | None]:
-        Y = self._confidential(block) if self.values is None else self.values(block).T
+        Y = np.array([as_float(block.columns[name]) for name in self.design.confidential])
         X = self.design.given(block).T[list(self.given)] if self.given else np.empty((0, len(block)))
-        return np.concatenate([X, Y]), self.level.labels(block, self.design, Y), self.design.weights(block)
-
-    def _confidential(self, block: Block) -> Array:
-        return np.array([as_float(block.columns[name]) for name in self.design.confidential])
+        return np.concatenate([X, Y]), self.level.labels(block, Y, self.design), self.design.weights(block)
 
 
-def _words(name: str, block: Block, design: Design) -> Words:
-    """An absorbed factor has the levels that the design gave it: small ones may be joined."""
+def _words(name: str, block: Block, design: Design | None) -> Words:
     column = block.columns[name]
-    if name == design.absorbed:
+    if design is not None and name == design.absorbed:
         return number_words(design.categories[name].codes(block))
     return text_words(column) if isinstance(column, pa.Array) else number_words(column)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from suffice.algebra.cells import GroupMoments
 from suffice.algebra.moments import Moments
 from suffice.algebra.multiset import Multiset
+from suffice.algebra.third_moments import ThirdMoments
 from suffice.design import Design
 from suffice.rows import Block
 
@@ -109,10 +110,18 @@ class Pair:
     """Released records that leave each bound or edit; None where there are none to leave."""
     made: int = 0
     """Columns of X that are made, not read: the column of ones."""
+    third: tuple[ThirdMoments, ThirdMoments] | None = None
+    """Third moments of the confidential columns of both files, where they are promised."""
 
     @classmethod
     def of(
-        cls, before: Standing, after: Standing, size: Array, design: Design, broken: Mapping[str, int] | None = None
+        cls,
+        before: Standing,
+        after: Standing,
+        size: Array,
+        design: Design,
+        broken: Mapping[str, int] | None = None,
+        third: tuple[ThirdMoments, ThirdMoments] | None = None,
     ) -> Pair:
         return cls(
             before.moments,
@@ -124,6 +133,7 @@ class Pair:
             design.intercept,
             broken,
             int(design.intercept),
+            third,
         )
 
     @property

@@ -5,7 +5,8 @@ from suffice.statistics.fit import Fit
 from suffice.statistics.given import Given
 from suffice.statistics.limit import Limit
 from suffice.statistics.mean import Mean
+from suffice.statistics.third_moment import ThirdMoment
 
-STATISTICS = {statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), Given(), Limit())}
+STATISTICS = {statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), ThirdMoment(), Given(), Limit())}
 
-__all__ = ["STATISTICS", "Covariance", "Fit", "Given", "Limit", "Mean"]
+__all__ = ["STATISTICS", "Covariance", "Fit", "Given", "Limit", "Mean", "ThirdMoment"]
