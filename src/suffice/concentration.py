@@ -70,7 +70,7 @@ class Concentration:
 
         def of(run: Sequence[Block]) -> Concentration:
             parts = [[as_float(block.columns[name]) for name in design.confidential] for block in run]
-            words = [level.labels(block, np.array(Y)) for block, Y in zip(run, parts, strict=True)]
+            words = [level.labels(block, np.array(Y), design) for block, Y in zip(run, parts, strict=True)]
             return cls.of(np.concatenate(words), np.hstack([np.array(Y) for Y in parts]).T)
 
         found = list(rows.map(of, columns, "looking at groups"))

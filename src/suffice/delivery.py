@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -53,13 +53,17 @@ def _deal(done: Done, names: Sequence[str], files: Sequence[Any]) -> None:
     source = done.rows.rows if isinstance(done.rows, Joined) else done.rows
     assert isinstance(source, Batches)
     count = len(files)
-    schema = released_schema(source.schema, names, done.design.confidential)
+    schema = released_schema(source.schema, names, done.design.confidential, done.labels)
+    kept = [name for name in names if name not in done.labels]
 
     def of(item: tuple[int, Any, list[Any]]) -> tuple[Any, Any]:
         start, batch, run = item
         Ystar = np.vstack([done.released(block) for block in run])
-        made = {name: Ystar[:, j] for j, name in enumerate(done.design.confidential)}
-        columns = [pa.array(made[name]) if name in made else _plain(batch.column(name)) for name in names]
+        made: dict[str, Any] = {name: Ystar[:, j] for j, name in enumerate(done.design.confidential)}
+        made |= {name: values[start : start + len(batch)] for name, values in done.labels.items()}
+        columns = [
+            pa.array(made[name], from_pandas=True) if name in made else _plain(batch.column(name)) for name in names
+        ]
         buckets = dealt(done.stream, start, start + len(batch), count)
         order = np.argsort(buckets, kind="stable")
         table = pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -68,7 +72,7 @@ def _deal(done: Done, names: Sequence[str], files: Sequence[Any]) -> None:
     with ExitStack() as stack:
         writers = [stack.enter_context(pa.ipc.new_stream(pa.PythonFile(file, "w"), schema)) for file in files]
         ready = 0
-        for batch, sizes in ahead(of, _items(done, names), source.threads):
+        for batch, sizes in ahead(of, _items(done, kept), source.threads):
             ends = np.cumsum(sizes)
             ready += len(batch)
             for writer, first, size in zip(writers, ends - sizes, sizes, strict=True):
@@ -96,10 +100,11 @@ def _items(done: Done, names: Sequence[str]) -> Iterator[tuple[int, Any, list[An
         start += len(batch)
 
 
-def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str]) -> Any:
-    """The input's columns in the input's order, without metadata; confidential ones leave as float64."""
-    kept = {name: _type(schema.field(name).type) for name in names}
-    return pa.schema({**kept, **{name: pa.float64() for name in confidential if name in kept}})
+def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str], made: Iterable[str] = ()) -> Any:
+    """The input's columns in their order, without metadata; confidential ones leave as float64, made ones last."""
+    kept = {name: _type(schema.field(name).type) for name in names if name not in made}
+    changed = {name: pa.float64() for name in confidential if name in kept}
+    return pa.schema({**kept, **changed, **{name: pa.int64() for name in made if name in names}})
 
 
 def _type(of: Any) -> Any:

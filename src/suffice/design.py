@@ -134,7 +134,7 @@ class Design:
     def columns(self) -> tuple[str, ...]:
         """The columns that a block must hold for `matrix`, `labels` and `weights`, and those that tell groups."""
         weight = () if self.roles.weight is None else (self.roles.weight,)
-        return (*self.roles.terms.columns, *self.roles.groups, *self.confidential, *weight)
+        return (*self.roles.terms.columns, *self.roles.groups, *self.roles.labels, *self.confidential, *weight)
 
     @cached_property
     def fixed(self) -> tuple[str, ...]:

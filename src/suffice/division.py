@@ -45,7 +45,7 @@ class Division:
         if not roles.groups and not holes:
             return None
         names = (*roles.groups, *holes)
-        categories = _learnt(rows, roles.groups)
+        categories = learnt(rows, roles.groups)
 
         def of(run: Sequence[Block]) -> NDArray[np.int64]:
             return np.vstack([_keys(block, categories, holes) for block in run])
@@ -65,8 +65,8 @@ class Division:
         """Groups alone, whatever cells are missing."""
         if not roles.groups:
             return np.zeros(rows.n, dtype=np.int32)
-        categories = _learnt(rows, roles.groups)
-        runs = rows.map(lambda run: [_code(block, categories) for block in run], roles.groups, "finding groups")
+        categories = learnt(rows, roles.groups)
+        runs = rows.map(lambda run: [codes_of(block, categories) for block in run], roles.groups, "finding groups")
         codes = np.concatenate([code for run in runs for code in run])
         return np.unique(codes, return_inverse=True)[1].astype(np.int32)
 
@@ -119,7 +119,8 @@ class Division:
         return spools
 
 
-def _learnt(rows: Rows, names: Sequence[str]) -> list[Category]:
+def learnt(rows: Rows, names: Sequence[str]) -> list[Category]:
+    """The levels of columns that tell groups."""
     if not names:
         return []
 
@@ -134,10 +135,11 @@ def _keys(block: Block, categories: Sequence[Category], holes: Sequence[str]) ->
     """One number for the group columns, and the pattern of holes as bytes."""
     flags = [np.isnan(as_float(block.columns[name])) for name in holes]
     pattern = np.packbits(np.column_stack(flags), axis=1) if flags else np.empty((len(block), 0))
-    return np.column_stack([_code(block, categories), pattern]).astype(np.int64)
+    return np.column_stack([codes_of(block, categories), pattern]).astype(np.int64)
 
 
-def _code(block: Block, categories: Sequence[Category]) -> NDArray[np.int64]:
+def codes_of(block: Block, categories: Sequence[Category]) -> NDArray[np.int64]:
+    """One number for each record, the same in the same group."""
     code = np.zeros(len(block), dtype=np.int64)
     for category in categories:
         code = code * category.size + category.codes(block)

@@ -33,6 +33,8 @@ Array = NDArray[np.float64]
 
 PLACES = 100_000
 """Rows whose places are compared: enough to see any order."""
+SAME = 1e-6
+"""A second direction of change below this share of the first is rounding."""
 WORTH = 0.7
 """A canonical correlation below this is no finding, so its null is not needed."""
 
@@ -98,6 +100,8 @@ def gather(
         columns=columns,
         unmoved=sum(piece.unmoved for piece in done.pieces),
         broken={} if limits is None else broken(done, limits),
+        reflected=reflected(done, method),
+        whole_numbers=whole_numbers(rows, design.confidential) if reflected(done, method) else (),
         alike_columns=alike_columns(E, Estar, design.confidential),
     )
 
@@ -110,10 +114,34 @@ def pooled(done: Done) -> tuple[Array, Array]:
     return E, Estar
 
 
+def reflected(done: Done, method: Method) -> bool:
+    """Whether a piece of two columns and more was moved along one direction, or a method did so by intent."""
+    pairs = [(piece.solution.E, piece.solution.Estar) for piece in done.pieces]
+    return "householder" in method.name or any(one_direction(E, Estar) for E, Estar in pairs)
+
+
+def one_direction(E: Array, Estar: Array) -> bool:
+    """Whether two sets of residuals, of two columns and more, differ in one direction."""
+    norms = np.linalg.norm(E, axis=0)
+    s = np.linalg.svd((Estar - E)[:, norms > 0] / norms[norms > 0], compute_uv=False)
+    return gqr(E).rank > 1 and bool(s[1] <= SAME * s[0])
+
+
+def whole_numbers(rows: Rows, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns that hold whole numbers only, missing cells aside."""
+
+    def of(block: Block) -> NDArray[np.int64]:
+        Y = np.column_stack([np.asarray(block.columns[name], dtype=np.float64) for name in names])
+        return np.asarray(((np.rint(Y) != Y) & ~np.isnan(Y)).sum(axis=0))
+
+    broken = rows.fold(of, names, "comparing")
+    return tuple(name for name, count in zip(names, broken, strict=True) if not count)
+
+
 def kept_in(done: Done, level: Level) -> Kept:
     """What the guards may know of the groups of a level."""
     design = done.design
-    found = Concentration.learn(done.rows, design, level)
+    found = Concentration.learn(done.marked(done.rows), design, level)
     sizes, rank = found.sizes, gqr(pooled(done)[0]).rank
     own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
     nu = np.array([p.solution.nu for p in done.pieces]) if own else sizes - 1 - len(level.terms or ())

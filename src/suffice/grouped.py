@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.certificate import stand
 from suffice.division import Division
@@ -29,36 +30,42 @@ def grouped(work: Work, method: Method, start: Rows | None, division: Division) 
     values = room(rows.n, design.k)
     values[:] = np.nan
     pieces, ready = [], 0
+    labels: dict[str, NDArray[np.int64]] = {}
     for number, places, part in division.parts(beside, Frame(design, start is not None).columns):
         names = division.confidential[number]
         if names:
             with in_group(number, division.count, part.n):
-                piece, Ystar = _piece(work, method, part, start is not None, names, number)
+                piece, Ystar, made = _piece(work, method, part, start is not None, names, number)
             there = np.array([design.confidential.index(name) for name in names])
             values[places[:, None], there] = Ystar
             pieces.append(piece)
+            for name, own in made.items():  # numbers of different groups are different
+                column = labels.setdefault(name, np.full(rows.n, -1))
+                column[places] = own + column.max() + 1
         ready += part.n
         if rows.progress is not None:
             rows.progress("protecting groups", ready, rows.n)
-    return _together(work, tuple(pieces), values, method)
+    return _together(work, tuple(pieces), values, method, labels)
 
 
 def _piece(
     work: Work, method: Method, part: Rows, started: bool, names: tuple[str, ...], number: int
-) -> tuple[Piece, Array]:
+) -> tuple[Piece, Array, Mapping[str, NDArray[np.int64]]]:
     """One group protected, as if it were the file."""
     design = work.design.part(names)
     limits = None if work.limits is None else work.limits.part(names)
     survey = Frame(design, started).survey(part)
     own = Work(part, design, survey, limits, work.stream.child(f"group {number}"))
-    rows, solution, remarks, unmoved = own.solved(method, Companion(part, names) if started else None)
+    solved = own.solved(method, Companion(part, names) if started else None)
     Ystar = room(part.n, design.k)
     share = max(2, SAMPLED * part.n // work.rows.n)
-    watch = own.mapped(rows, solution, True, Ystar, share)
-    return Piece(solution, watch, unmoved, remarks), Ystar
+    watch = own.mapped(solved.rows, solved.solution, True, Ystar, share)
+    return Piece(solved.solution, watch, solved.unmoved, solved.remarks), Ystar, solved.labels
 
 
-def _together(work: Work, pieces: tuple[Piece, ...], values: Array, method: Method) -> Done:
+def _together(
+    work: Work, pieces: tuple[Piece, ...], values: Array, method: Method, labels: Mapping[str, NDArray[np.int64]]
+) -> Done:
     design, rows = work.design, work.rows
     made = stored(rows, iter([values]), design.confidential)
     both = Joined(rows, made, design.confidential)
@@ -81,6 +88,7 @@ def _together(work: Work, pieces: tuple[Piece, ...], values: Array, method: Meth
         stand(rows, design, centre),
         _watched(work, both, columns, pieces, method.independent),
         levels_of(method, design),
+        labels,
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import MISSING, dataclass, field
 from numbers import Integral, Real
 from typing import Any, Protocol
 
+from suffice.formula import parse
+
 
 class Rule(Protocol):
     """`read` gives the value in its one canonical form, or raises ValueError; `parse` reads it from text."""
@@ -59,18 +61,20 @@ class Number:
 
 @dataclass(frozen=True)
 class Count:
-    """A whole number from 0; None too where `none` says what that means."""
+    """A whole number from `low`; None too where `none` says what that means."""
 
     none: str = ""
+    low: int = 0
 
     @property
     def allowed(self) -> str:
-        return f"a whole number, or none ({self.none})" if self.none else "a whole number"
+        number = f"a whole number from {self.low}" if self.low else "a whole number"
+        return f"{number}, or none ({self.none})" if self.none else number
 
     def read(self, value: object) -> int | None:
         if value is None and self.none:
             return None
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < self.low:
             raise ValueError
         return int(value)
 
@@ -169,6 +173,41 @@ class Data:
 
     def parse(self, text: str) -> object:
         return text
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Terms of given columns, as in `given`; empty for none."""
+
+    allowed: str = "a formula of given columns such as C(region) + log(employees), or empty"
+
+    def read(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError
+        if value.strip():
+            parse(value)
+        return value.strip()
+
+    def parse(self, text: str) -> str:
+        return self.read(text)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Columns whose values together tell groups; None for no groups."""
+
+    allowed: str = "column names (on the command line with commas between them), or none"
+
+    def read(self, value: object) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+        if not names or not all(isinstance(name, str) and name for name in names):
+            raise ValueError
+        return names
+
+    def parse(self, text: str) -> tuple[str, ...] | None:
+        return self.read(None if text.strip().lower() == "none" else [part.strip() for part in text.split(",")])
 
 
 def _float(text: str) -> object:

@@ -122,14 +122,20 @@ class Release:
         keyed: tuple[str, ...],
         limits: Limits | None,
     ) -> Release:
-        names = tuple(name for name in rows.kinds if name in _leaving(done.design.roles))
+        taken = [name for name in done.labels if name in rows.kinds]
+        if taken:
+            raise UsageError(
+                f"{method.name} makes a column {taken[0]!r} and the data have one.\nRename that of the data."
+            )
+        names = (*(name for name in rows.kinds if name in _leaving(done.design.roles)), *done.labels)
         held = isinstance(rows, MemoryRows)
         order = shuffled(done.stream, rows.n) if held else None
         facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed, limits)
         state: dict[str, Any] = {}
         if isinstance(rows, MemoryRows) and done.Ystar is not None and order is not None:
-            changed = {name: done.Ystar[:, j] for j, name in enumerate(done.design.confidential)}
-            state["frame"] = rows.rebuilt(names, changed, order)
+            changed: dict[str, Any] = {name: done.Ystar[:, j] for j, name in enumerate(done.design.confidential)}
+            labels: dict[str, Any] = {name: values.copy() for name, values in done.labels.items()}  # moved in place
+            state["frame"] = rows.rebuilt(names, {**changed, **labels}, order)
         findings = judge(facts, accept)
         release = cls(data, rows, done, method, seed, facts, findings, names, keyed, limits, state)
         if held:
@@ -160,8 +166,13 @@ class Release:
         with one_blas_thread():
             runs = self.done.rows.map(self._run, self.done.columns, "aligning")
             Ystar = np.vstack(list(runs))
-            changed = {name: Ystar[:, j] for j, name in enumerate(self.design.confidential)}
-            rows = self.rows if isinstance(self.rows, MemoryRows) else reopen(self.rows, self.columns)
+            changed: dict[str, Any] = {name: Ystar[:, j] for j, name in enumerate(self.design.confidential)}
+            changed |= {name: values.copy() for name, values in self.done.labels.items()}
+            rows = (
+                self.rows
+                if isinstance(self.rows, MemoryRows)
+                else reopen(self.rows, [name for name in self.columns if name not in self.done.labels])
+            )
             return rows.rebuilt(self.columns, changed, np.arange(self.rows.n))
 
     @property
@@ -190,7 +201,7 @@ class Release:
         with one_blas_thread(), Draft(target, force) as draft, Draft(beside, True) as paper:
             self._write_rows(draft.path, kind, str(target.parent))
             with failing("The release cannot be read back"):
-                back = read_back(draft.path, kind, self._schema(self.design.columns), self.rows.threads)
+                back = read_back(draft.path, kind, self._schema(self._needed()), self.rows.threads)
             certificate = self._certified(back, f"the written {kind} file")
             if not certificate.holds:
                 raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
@@ -229,9 +240,13 @@ class Release:
     def _delivered(self, folder: str | None) -> Iterator[pa.Table]:
         return delivered(self.done, self.columns, folder)
 
+    def _needed(self) -> tuple[str, ...]:
+        """The columns that a certificate reads."""
+        return (*self.design.columns, *self.done.labels)
+
     def _schema(self, columns: Sequence[str]) -> Any:
         if isinstance(self.rows, Batches):
-            return released_schema(self.rows.schema, columns, self.design.confidential)
+            return released_schema(self.rows.schema, columns, self.design.confidential, self.done.labels)
         return self._table().select(columns).schema
 
     def _table(self) -> pa.Table:
@@ -264,7 +279,7 @@ class Release:
         found = []
         for level in self.done.levels:
             if level.name not in self._state:
-                self._state[level.name] = LevelStanding.learn(self.rows, self.design, level)
+                self._state[level.name] = LevelStanding.learn(self.done.marked(self.rows), self.design, level)
             before: LevelStanding = self._state[level.name]
             found.append(tuple(replace(claim, promised=promised) for claim in claims(before, before.of(rows))))
         return found

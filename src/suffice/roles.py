@@ -16,7 +16,7 @@ from suffice.formula import Factor, Terms, parse
 from suffice.rows import Kind
 
 NUMERIC = ("float", "integer")
-LISTS = ("confidential", "given", "groups", "identifiers", "keep", "integer", "edits")
+LISTS = ("confidential", "given", "groups", "labels", "identifiers", "keep", "integer", "edits")
 MISSING = ("error", "drop", "patterns")
 UNFIT = {
     "category": "is text, categorical or boolean, and only numbers can be protected. Name it in `given`, "
@@ -42,6 +42,7 @@ class Roles:
     integer: confidential columns that hold whole numbers
     edits: linear conditions on every record in confidential and given columns, such as "wages <= turnover"
     groups: columns whose values together tell the groups within which everything is kept; they leave as they are
+    labels: columns that tell a method its clusters or pieces; they leave as they are, and methods name them themselves
     missing: "error"; "drop" leaves out records with a missing cell in any of these columns; "patterns" protects the
         records with the same missing confidential cells as a group of their own, and keeps the holes
 
@@ -59,6 +60,7 @@ class Roles:
     integer: Sequence[str] = ()
     edits: Sequence[str] = ()
     groups: Sequence[str] = ()
+    labels: Sequence[str] = ()
     missing: str = "error"
 
     def __post_init__(self) -> None:
@@ -111,6 +113,8 @@ class Roles:
             roles["edits"] = sorted({edit.condition for edit in self.conditions})
         if self.groups:
             roles["groups"] = sorted(self.groups)
+        if self.labels:
+            roles["labels"] = sorted(self.labels)
         if self.missing != "error":
             roles["missing"] = self.missing
         return json.dumps(roles, sort_keys=True, ensure_ascii=True)
@@ -127,9 +131,9 @@ class Roles:
                 mistakes.append(f"Confidential column {name!r} {UNFIT[kind]}")
         if self.weight and columns.get(self.weight, "float") not in NUMERIC:
             mistakes.append(f"The weight {self.weight!r} is not numeric. Name a column of numbers.")
-        for name in self.groups:
+        for name in (*self.groups, *self.labels):
             if (kind := columns.get(name, "category")) not in ("category", "integer"):
-                mistakes.append(f"The group column {name!r} holds {kind}s. Use text or whole numbers.")
+                mistakes.append(f"{name!r} tells groups and holds {kind}s. Use text or whole numbers.")
         for factor in dict.fromkeys(factor for term in self.terms.terms for factor in term):
             if factor.column in columns:
                 mistakes += _misused(factor, columns[factor.column])
@@ -168,6 +172,7 @@ def _named(roles: Roles) -> Iterator[tuple[str, str]]:
     given = roles.terms.columns if isinstance(roles.given, str) else roles.given
     yield from (("given", name) for name in given)
     yield from (("groups", name) for name in roles.groups)
+    yield from (("labels", name) for name in roles.labels)
     yield from (("weight", name) for name in [roles.weight] if name is not None)
     yield from (("identifiers", name) for name in roles.identifiers)
     yield from (("keep", name) for name in roles.keep)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,10 @@ class Task:
     names: tuple[str, ...] = ()
     inner: int = 1
     """Cells that share the level of the first factor: cells // inner is that level."""
+    matrices: Mapping[str, Array] = field(default_factory=dict)
+    """Columns of the terms that the method asked for, by its own names, as the file has them."""
+    labels: Mapping[str, Whole] = field(default_factory=dict)
+    """Groups that the method asked for, by its own names."""
 
     @property
     def n(self) -> int:

@@ -9,9 +9,9 @@ engine nor the memory at hand changes a release.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import IO, Any
 from weakref import finalize
@@ -25,18 +25,17 @@ from suffice.design import Design
 from suffice.engines.memory import MemoryRows
 from suffice.errors import InfeasibleError
 from suffice.limits import Limits
-from suffice.method import Answer, Whole
+from suffice.method import Answer, Labelled, Whole
 from suffice.rows import BLOCK, RUN, Block, Rows, spans
 from suffice.seed import Stream
 from suffice.solution import STEEP, Draws, Frame, Joined, Survey, centre_of, companion_columns, fold
 from suffice.task import Task
+from suffice.wanted import Wanted
 
 Array = NDArray[np.float64]
 
 SUPER = 2**20
 """Records in a super-block, at most: what is held in memory at a time."""
-ROUNDS = 2
-"""How often the records are dealt into super-blocks."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,16 +49,19 @@ class Layout:
     limits: Limits | None
     started: bool
     """Whether the walk starts from other rows than the original."""
+    wanted: Wanted
 
     @classmethod
-    def of(cls, rows: Rows, design: Design, survey: Survey, limits: Limits | None, started: bool) -> Layout:
+    def of(
+        cls, rows: Rows, design: Design, survey: Survey, limits: Limits | None, started: bool, wanted: Wanted
+    ) -> Layout:
         frame, none, spread = Frame(design, False), Draws(Stream(b""), 0), survey.spread
         basis = Basis.choose(survey.sample, spread, centre_of(design, spread))
         isometry, _ = fold(rows, frame, basis, none, spread)
         if isometry.condition > STEEP:
             isometry, _ = fold(rows, frame, isometry.refined(), none, spread)
         given = [j for j in isometry.pivots if j < design.m]
-        return cls(design, isometry.basis, given, spread.weight / spread.rows, limits, started)
+        return cls(design, isometry.basis, given, spread.weight / spread.rows, limits, started, wanted)
 
     @property
     def edits(self) -> int:
@@ -67,7 +69,7 @@ class Layout:
 
     @property
     def width(self) -> int:
-        return 3 + len(self.given) + 2 * self.design.k + self.edits
+        return 3 + len(self.given) + 2 * self.design.k + self.edits + self.wanted.width
 
     @property
     def now(self) -> slice:
@@ -89,14 +91,16 @@ class Layout:
         out[:, self.now.stop] = 1.0 if w is None else w / self.mean_weight
         out[:, self.now.stop + 1] = self.design.cells(block)
         if self.limits is not None:
-            out[:, self.now.stop + 2 :] = np.hstack([self.limits.rhs_of(block), self.limits.equal_to(block)])
+            edits = slice(self.now.stop + 2, self.now.stop + 2 + self.edits)
+            out[:, edits] = np.hstack([self.limits.rhs_of(block), self.limits.equal_to(block)])
+        out[:, self.width - self.wanted.width :] = self.wanted.records(block)
         return out
 
     def task(self, records: Array) -> Task:
         r, k, last = len(self.given), self.design.k, self.now.stop
         limits = self.limits
         if limits is not None:
-            rhs, b = np.split(records[:, last + 2 :], [len(limits.C)], axis=1)
+            rhs, b = np.split(records[:, last + 2 : last + 2 + self.edits], [len(limits.C)], axis=1)
             limits = replace(limits, rhs=np.ascontiguousarray(rhs), b=np.ascontiguousarray(b))
         return Task(
             np.ascontiguousarray(records[:, 1 : 1 + r]),
@@ -107,6 +111,8 @@ class Layout:
             records[:, last + 1].astype(np.int64) if self.design.categories else None,
             self.design.confidential,
             prod(category.size for category in list(self.design.categories.values())[1:]),
+            self.wanted.matrices(records[:, self.width - self.wanted.width :]),
+            self.wanted.labels(records[:, self.width - self.wanted.width :]),
         )
 
 
@@ -117,6 +123,8 @@ class Masked:
     rows: Rows
     remarks: tuple[str, ...]
     unmoved: int
+    labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    """Columns that the method made, in the order of the rows."""
 
 
 def masked(
@@ -129,13 +137,14 @@ def masked(
             "Release the file in parts, or without it."
         )
     source = rows.rows if isinstance(rows, Joined) else rows
-    layout = Layout.of(source, design, survey, limits, started)
+    layout = Layout.of(source, design, survey, limits, started, Wanted.of(method, source, design))
     columns = Frame(design, started).columns
     runs = rows.map(lambda run: np.vstack([layout.records(block) for block in run]), columns, "gathering")
     if rows.n <= SUPER:
         answer = method.answer(layout.task(np.vstack(list(runs))), stream, rows.progress)
         made = stored(rows, iter([answer.Ystar]), design.confidential)
-        return Masked(made, answer.remarks(), len(answer.unmoved))
+        labels = answer.labels if isinstance(answer, Labelled) else {}
+        return Masked(made, answer.remarks(), len(answer.unmoved), labels)
     return _in_rounds(runs, rows, layout, method, stream)
 
 
@@ -156,24 +165,34 @@ def _in_rounds(runs: Iterator[Array], rows: Rows, layout: Layout, method: Whole,
     unmoved = 0
     with ExitStack() as stack:
         files = _dealt(runs, layout, count, stream, 0, stack)
-        for turn in range(ROUNDS):
-            last = turn == ROUNDS - 1
+        for turn in range(method.rounds):
+            last = turn == method.rounds - 1
 
             def worked(turn: int = turn, last: bool = last, files: Sequence[IO[bytes]] = files) -> Iterator[Array]:
                 nonlocal unmoved
+                waiting = [np.empty((0, layout.width))]
                 for number, file in enumerate(files):
                     records = _read(file, layout.width)
-                    answer = method.answer(layout.task(records), stream.child(f"{turn}:{number}"), None)
+                    answer, waits = method.part(layout.task(records), stream.child(f"{turn}:{number}"))
                     records[:, layout.now] = answer.Ystar
+                    waiting.append(records[waits])
                     answers.append(_light(answer))
                     unmoved += len(answer.unmoved) if last else 0
                     if rows.progress is not None:
-                        rows.progress("masking", turn * count + number + 1, ROUNDS * count)
-                    yield records
+                        rows.progress("masking", turn * count + number + 1, method.rounds * count)
+                    yield np.delete(records, waits, axis=0) if len(waits) else records
+                yield from _rest(np.vstack(waiting), layout, method, stream.child(f"{turn}:rest"), rows.n)
 
             files = _dealt(worked(), layout, count, stream, None if last else turn + 1, stack)
         result = _in_order(files, layout, rows.n)
-    return Masked(Stored(result, rows.n, layout.design.confidential, rows.threads), _summary(answers), unmoved)
+    return Masked(Stored(result, rows.n, layout.design.confidential, rows.threads), _summary(answers, method), unmoved)
+
+
+def _rest(records: Array, layout: Layout, method: Whole, stream: Stream, n: int) -> Iterator[Array]:
+    """Those that waited for all super-blocks, if any."""
+    if len(records):
+        records[:, layout.now] = method.rest(layout.task(records), stream, n).Ystar
+        yield records
 
 
 def _dealt(
@@ -230,7 +249,7 @@ def _light(answer: Answer) -> Answer:
     return _Light(answer.remarks())
 
 
-def _summary(answers: Sequence[Answer]) -> tuple[str, ...]:
+def _summary(answers: Sequence[Answer], method: Whole) -> tuple[str, ...]:
     """What every super-block says, once each, with how often it was said."""
     count: dict[str, int] = {}
     for answer in answers:
@@ -238,7 +257,7 @@ def _summary(answers: Sequence[Answer]) -> tuple[str, ...]:
             count[remark] = count.get(remark, 0) + 1
     said = sorted(count.items(), key=lambda item: -item[1])[:8]
     return (
-        f"{len(answers)} super-blocks in {ROUNDS} rounds.",
+        f"{len(answers)} super-blocks in {method.rounds} round{'s' if method.rounds > 1 else ''}.",
         *(f"{remark} ({times} super-blocks)" for remark, times in said),
     )
 

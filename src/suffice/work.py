@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 
@@ -48,6 +48,17 @@ class Piece:
 
 
 @dataclass(frozen=True, repr=False)
+class Solved:
+    """All steps of a method done: the rows to map, the answer, what is said of it, records not moved, made columns."""
+
+    rows: Rows
+    solution: Solution
+    remarks: tuple[str, ...]
+    unmoved: int
+    labels: Mapping[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True, repr=False)
 class Done:
     """What a release is made of: `released` gives Y* of a block of `rows` that holds `columns`."""
 
@@ -66,6 +77,12 @@ class Done:
     watch: Watch
     levels: tuple[Level, ...] = ()
     """Groups in which statistics are kept."""
+    labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    """Columns that the method made, in the order of the rows; they leave with the release."""
+
+    def marked(self, rows: Rows) -> Rows:
+        """Rows in the order of the original, with the columns that the method made."""
+        return Marked(rows, self.labels) if self.labels else rows
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -76,17 +93,35 @@ class Done:
         return tuple(f"{remark} ({times} of {len(self.pieces)} groups)" for remark, times in said.most_common(8))
 
 
+class Marked(Rows):
+    """Rows with the columns that a method made."""
+
+    def __init__(self, rows: Rows, labels: Mapping[str, NDArray[np.int64]]) -> None:
+        self.rows, self.labels = rows, labels
+        self.n, self.threads, self.progress = rows.n, rows.threads, rows.progress
+        self.kinds = {**rows.kinds, **dict.fromkeys(labels, "integer")}
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        for run in self.rows.runs([name for name in columns if name not in self.labels] or list(self.rows.kinds)[:1]):
+            yield [self._of(block, columns) for block in run]
+
+    def _of(self, block: Block, columns: Sequence[str]) -> Block:
+        here = slice(block.start, block.start + len(block))
+        made = {name: values[here] for name, values in self.labels.items() if name in columns}
+        return Block(block.start, {**block.columns, **made})
+
+
 class Leaving(Rows):
     """The rows that leave, before they are written and shuffled."""
 
     def __init__(self, done: Done) -> None:
-        self.done = done
-        self.n, self.kinds, self.threads = done.rows.n, done.rows.kinds, done.rows.threads
+        self.done, self.rows = done, done.marked(done.rows)
+        self.n, self.kinds, self.threads = done.rows.n, self.rows.kinds, done.rows.threads
         self.progress = done.rows.progress
 
     def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
         needed = tuple(dict.fromkeys([*columns, *self.done.columns]))
-        for run in self.done.rows.runs(needed):
+        for run in self.rows.runs(needed):
             yield [self._of(block, columns) for block in run]
 
     def _of(self, block: Block, columns: Sequence[str]) -> Block:
@@ -106,10 +141,11 @@ class Work:
 
     def done(self, method: Method, start: Rows | None) -> Done:
         """All records protected together; `start`: the row-aligned data set that the first step was given."""
-        rows, solution, remarks, unmoved = self.solved(method, start)
+        solved = self.solved(method, start)
+        rows, solution = solved.rows, solved.solution
         Ystar = solution.draws.room_for(rows.n, self.design.k) if isinstance(self.rows, Columns) else None
         watch = self.mapped(rows, solution, method.independent, Ystar, SAMPLED)
-        piece = Piece(solution, watch, unmoved, remarks)
+        piece = Piece(solution, watch, solved.unmoved, solved.remarks)
         centre = solution.isometry.basis.centre[: self.design.m + self.design.k]
         return Done(
             rows,
@@ -124,12 +160,14 @@ class Work:
             solution.original,
             watch,
             levels_of(method, self.design),
+            solved.labels,
         )
 
-    def solved(self, method: Method, start: Rows | None) -> tuple[Rows, Solution, tuple[str, ...], int]:
-        """All steps of a method in order: the rows to map, the answer, what is said of it, the records not moved."""
+    def solved(self, method: Method, start: Rows | None) -> Solved:
+        """All steps of a method in order."""
         parts = parts_of(method, self.design)
         held, unmoved = start, 0
+        labels: dict[str, NDArray[np.int64]] = {}
         remarks: tuple[str, ...] = ()
         for number, part in enumerate(parts):
             stream = self.stream if len(parts) == 1 else self.stream.child(str(number))
@@ -137,14 +175,15 @@ class Work:
                 survey = self.survey if start is None else Frame(self.design, False).survey(self.rows)
                 made = masked(self._beside(held), held is not None, self.design, survey, self.limits, part, stream)
                 held, remarks, unmoved = made.rows, (*remarks, *made.remarks), made.unmoved
+                labels |= made.labels
                 continue
             assert isinstance(part, Isometric)
             solution = self._solved(part, held, stream, self.survey if number == 0 else None)
             if number == len(parts) - 1:
-                return self._beside(held), solution, (*remarks, *solution.remarks), unmoved
+                return Solved(self._beside(held), solution, (*remarks, *solution.remarks), unmoved, labels)
             held, remarks = self._made(solution, held), (*remarks, *solution.remarks)
         solution = self._solved(Supplied(), held, self.stream)
-        return self._beside(held), solution, remarks, unmoved
+        return Solved(self._beside(held), solution, remarks, unmoved, labels)
 
     def mapped(self, rows: Rows, solution: Solution, independent: bool, Ystar: Array | None, sampled: int) -> Watch:
         """All rows released and watched; the values are kept where there is room for them."""

@@ -6,6 +6,9 @@ from suffice.microdata.householder import Householder as Householder
 from suffice.microdata.ipso import Ipso as Ipso
 from suffice.microdata.ipso_a import IpsoA as IpsoA
 from suffice.microdata.ipso_b import IpsoB as IpsoB
+from suffice.microdata.micro_hybrid import MicroHybrid as MicroHybrid
+from suffice.microdata.microaggregate import Microaggregate as Microaggregate
+from suffice.microdata.microaggregate_noise import MicroaggregateNoise as MicroaggregateNoise
 from suffice.microdata.mixture import Mixture as Mixture
 from suffice.microdata.residual_correlation import ResidualCorrelation as ResidualCorrelation
 from suffice.microdata.restore import Restore as Restore

@@ -1,0 +1,113 @@
+"""Microaggregation: like records in groups of k, and what a group has in common in place of its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.decomposition import Array
+from suffice.answer import Made
+from suffice.method import Whole
+from suffice.parameter import Choice, Count, parameter
+from suffice.partition.best import best
+from suffice.partition.loss import information_loss, standardised
+from suffice.partition.mdav import mdav
+from suffice.partition.ranking import optimal, ranking
+from suffice.partition.within import fits, means, medians
+from suffice.rows import Progress
+from suffice.seed import Stream
+from suffice.task import Task
+
+Labels = NDArray[np.int64]
+Partition = Literal["mdav", "best", "univariate", "individual"]
+PARTITIONS = ("mdav", "best", "univariate", "individual")
+
+
+@dataclass(frozen=True)
+class Microaggregate(Whole):
+    """Groups of k or more like records, each released with its group's mean, median or fitted values.
+
+    Y*_i = mean of y over the group of record i;  by="fitted": X_i B_g, B_g the regression of the group
+
+    **Promises** means; with fitted values also the regressions on the given columns; with medians nothing. Every group
+    has k records or more; which records are alike is told by z-scores of the confidential columns.
+
+    k: the least number of records in a group.
+    partition: mdav as in the literature; best, of variable size and improved by moves; univariate, along the first
+        principal component; individual, every column by itself.
+    by: what the records of a group are released with.
+
+    Domingo-Ferrer & Mateo-Sanz (2002); Domingo-Ferrer & Torra (2005); fitted values: Langsrud (2019), section 6.
+
+    >>> from suffice.seed import Seed
+    >>> Y = np.random.default_rng(1).normal(size=(30, 2))
+    >>> Ystar = Microaggregate(k=3).mask(Task(np.ones((30, 1)), Y, Y), Seed.for_tests(1).derive("doctest"))
+    >>> np.allclose(Ystar.mean(axis=0), Y.mean(axis=0)), int(np.unique(Ystar, axis=0, return_counts=True)[1].min())
+    (True, 3)
+    """
+
+    promises: ClassVar[tuple[str, ...]] = ("mean",)
+    by_parts: ClassVar = False
+    references: ClassVar = (
+        "Domingo-Ferrer & Mateo-Sanz (2002)",
+        "Domingo-Ferrer & Torra (2005)",
+        "Langsrud (2019), section 6 (fitted values)",
+    )
+
+    k: int = parameter(Count(low=2), "the least number of records in a group", 3)
+    partition: Partition = parameter(Choice(PARTITIONS), "how like records are found", "mdav")
+    by: Literal["mean", "median", "fitted"] = parameter(
+        Choice(("mean", "median", "fitted")), "what the records of a group are released with", "mean"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kept = {"mean": ("mean",), "median": (), "fitted": ("mean", "fit")}[self.by]
+        object.__setattr__(self, "promises", kept)  # of the class elsewhere; what is released decides here
+
+    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Made:
+        """The aggregated records, and how much they lost."""
+        labels = self.labels(task.Y, progress)
+        Ystar = np.array(task.Y)
+        for j, label in enumerate(labels.T) if labels.ndim == 2 else [(slice(None), labels)]:
+            Ystar[:, j] = self._aggregated(task, label, j)
+        return Made(Ystar, (_lost(task.Y, labels),))
+
+    def labels(self, Y: Array, progress: Progress | None = None) -> Labels:
+        """The group of each record; a column of them for each column of Y where these are grouped by themselves."""
+        V = standardised(Y)
+        if self.partition == "individual":
+            return np.column_stack([ranking(column, self.k) for column in V.T])
+        if self.partition == "univariate":
+            return optimal(V @ np.linalg.svd(V.T @ V)[0][:, 0], self.k)
+        return (best if self.partition == "best" else mdav)(V, self.k, progress=progress)
+
+    def _aggregated(self, task: Task, labels: Labels, columns: slice | int) -> Array:
+        Y = task.Y[:, columns] if isinstance(columns, slice) else task.Y[:, [columns]]
+        if self.by == "median":
+            made = medians(labels, Y)
+        else:
+            made = means(labels, Y, task.w) if self.by == "mean" else fits(labels, task.X, Y, task.w)
+        return made if isinstance(columns, slice) else made[:, 0]
+
+    @classmethod
+    def examples(cls) -> tuple[Microaggregate, ...]:
+        return (
+            cls(),
+            cls(k=5, partition="best"),
+            cls(k=4, partition="univariate", by="median"),
+            cls(k=3, partition="individual"),
+            cls(k=8, by="fitted"),
+        )
+
+
+def _lost(Y: Array, labels: Labels) -> str:
+    V = standardised(Y)
+    groups = labels.reshape(len(labels), -1)
+    sizes = np.concatenate([np.bincount(column) for column in groups.T])
+    each = [(V, groups[:, 0])] if groups.shape[1] == 1 else [(V[:, [j]], g) for j, g in enumerate(groups.T)]
+    share = float(np.mean([information_loss(values, g) for values, g in each]))
+    return f"{len(sizes)} groups of {sizes.min()} to {sizes.max()} records; information loss 100 SSE/SST = {share:.4f}"
