@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import Array
+from tests.truth import EPS, Centred
 
 Long = NDArray[np.longdouble]
 Request = dict[str, Any]
@@ -79,3 +80,34 @@ def residuals(Y: Array, X: Array) -> Long:
     for _ in range(2):
         E = E - Q @ (Q.T @ E)
     return E
+
+
+def worst_ratio(labels: NDArray[Any], X: Array, Y: Array, Ystar: Array, w: Array | None = None) -> dict[str, float]:
+    """Errors of means, covariances and fits on X in each group, in units of what the digits can hold.
+
+    As `truth.ratios`, with the released values among those whose digits count: with overall columns they may be much
+    larger than the original ones in a cluster that hardly varies.
+    """
+    worst = {"mean": 0.0, "covariance": 0.0, "fit": 0.0}
+    for label in np.unique(labels):
+        r = labels == label
+        found = _ratios(X[r], Y[r], Ystar[r], None if w is None else w[r])
+        worst = {name: max(worst[name], found[name]) for name in worst}
+    return worst
+
+
+def _ratios(X: Array, Y: Array, Ystar: Array, w: Array | None) -> dict[str, float]:
+    m = X.shape[1]
+    before, after = Centred(X, Y, w), Centred(X, Ystar, w)
+    size = np.maximum(np.abs(Y).max(axis=0), np.abs(Ystar).max(axis=0))
+    sd = np.sqrt(np.diagonal(before.products)).astype(float)
+    at = np.flatnonzero(sd[m:] > 4 * EPS * size)
+    x, y = np.flatnonzero(sd[:m] > 4 * EPS * np.abs(X).max(axis=0, initial=0.0)), m + at
+    lost = np.maximum(1.0, size[at] / sd[y])
+    gap = np.abs(after.products - before.products).astype(float)
+    errors = {
+        "mean": np.abs(after.mean - before.mean)[y] / sd[y] / lost,
+        "covariance": gap[np.ix_(y, y)] / np.outer(sd[y], sd[y]) / np.maximum.outer(lost, lost),
+        "fit": gap[np.ix_(x, y)] / np.outer(sd[x], sd[y]) / lost,
+    }
+    return {name: float(error.max(initial=0.0) / EPS) for name, error in errors.items()}

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.hybrid.bases import Array
+from suffice.hybrid.bases import Array, sizes
 from suffice.hybrid.local import Counts, Long, Small, in_clusters
 from suffice.hybrid.model import Model, model
 from suffice.hybrid.overall import Overall, over_clusters
@@ -96,6 +96,7 @@ class Parts:
         out = np.empty_like(self.Y)
         for f in self.longs:
             f.stack.put(of(f), out)
+        out *= sizes(self.Y)
         return out if self.s is None else out / self.s[:, None]
 
     def __repr__(self) -> str:

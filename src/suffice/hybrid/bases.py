@@ -18,6 +18,12 @@ NOISE = 8 * float(np.finfo(np.float64).eps)
 """What is left of a column is rounding when its root mean square is below this share of the largest value."""
 
 
+def sizes(A: Array) -> Array:
+    """A power of two for each column, near its largest value: division by it is exact, and no square overflows."""
+    largest = np.abs(A).max(axis=0, initial=0.0)
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(largest > 0, largest, 1.0))[1] - 1))
+
+
 def lengths(V: Array) -> Array:
     """The length of every column of every group."""
     return np.asarray(np.sqrt(np.einsum("spn,spn->sp", V, V)))

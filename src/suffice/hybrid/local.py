@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.hybrid.bases import Array, Flags, cleared, extended, first, loadings, removed, tolerance
+from suffice.hybrid.bases import Array, Flags, cleared, extended, first, loadings, removed, sizes, tolerance
 from suffice.hybrid.model import Columns, Model
 from suffice.hybrid.stacks import Labels, Stack, nested, stacks
 from suffice.hybrid.within import Within, all_centred, centred, pieces_within, scaled
@@ -70,12 +70,13 @@ class Found:
 def in_clusters(
     Y: Array, Z: Array, crossing: Model, s: Array | None, progress: Progress | None = None
 ) -> tuple[list[Long], Small]:
-    """Items 2 to 6 in every cluster."""
+    """Items 2 to 6 in every cluster, all columns in units of their own size."""
     at, W = crossing.columns(Y.shape[1]), np.hstack([crossing.XA, crossing.XB, Z, Y])
+    W /= sizes(W)
     if crossing.pieces is None:
         found = bases(W, at, crossing.clusters, s)
         return _collected(_told(found, progress, len(Y)), at, np.ones(crossing.count, dtype=np.int64))
-    within = pieces_within(crossing.pieces, crossing.XP, s)
+    within = pieces_within(crossing.pieces, crossing.XP / sizes(crossing.XP), s)
     ranks = np.zeros(crossing.count, dtype=np.int64)
     np.add.at(ranks, nested(crossing.pieces, crossing.clusters), within.ranks)
     found = bases_in_pieces(W, at, crossing.clusters, within, all_centred(crossing.pieces, W, s), s)
