@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.absorption import Absorbed, LevelSums
+from suffice.algebra.absorption import Absorbed, Codes, LevelSums
 from suffice.algebra.basis import EPS, Basis, Isometry, Sample
 from suffice.algebra.decomposition import split
 from suffice.algebra.factor import Factor
@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 SAMPLES = 8
 """Blocks from which the coordinates are chosen."""
+LABELLED = 2**27
+"""Records whose level of an absorbed factor is kept, at four bytes each; of more it is looked up in every pass."""
 STEEP = 20.0
 """Coordinates whose condition is above this are made anew from all rows."""
 COMPANION = "companion\0"
@@ -232,7 +234,7 @@ class Solution:
         made = A[:, self.confidential.stop : p].copy(order="F") if self.supplied else None
         A[:, :p] -= self.isometry.basis.centre
         A[:, p:] = self.draws.take(block)
-        labels = self.design.labels(block)
+        labels = labels_of(self.design, self.isometry.basis, block)
         self.isometry.basis.divide(A, labels)
         change = A @ self.M if made is None else made - Y
         if self.shift is not None and made is None:
@@ -317,23 +319,22 @@ class Hat:
     given: list[int] | slice
     leverage: Leverage
     mean_weight: float
-    absorbed: Absorbed | None
+    basis: Basis
 
     @classmethod
     def of(cls, design: Design, isometry: Isometry, spread: Spread) -> Hat:
-        absorbed = isometry.basis.absorbed
-        first = 0 if absorbed is None else 1  # the ones lie in the span of the levels
+        first = 0 if isometry.basis.absorbed is None else 1  # the ones lie in the span of the levels
         given = [j for j in isometry.pivots if first <= j < design.m]
         last = first + len(given)
         leading = given == list(range(first, last))  # a slice is not copied
         leverage = Leverage.of(isometry.R[first:last, given])
         mean_weight = spread.weight / spread.rows
-        return cls(design, slice(first, last) if leading else given, leverage, mean_weight, absorbed)
+        return cls(design, slice(first, last) if leading else given, leverage, mean_weight, isometry.basis)
 
     def __call__(self, A: Array, block: Block) -> tuple[NDArray[np.int64], Peak]:
         """Counts and the highest of a block, from its coordinates."""
-        w, labels = self.design.weights(block), self.design.labels(block)
-        own = None if self.absorbed is None or labels is None else self.absorbed.leverage(labels, w)
+        w, labels = self.design.weights(block), labels_of(self.design, self.basis, block)
+        own = None if labels is None or self.basis.absorbed is None else self.basis.absorbed.leverage(labels, w)
         return self.leverage(A[:, self.given], None if w is None else w / self.mean_weight, block.start, own)
 
 
@@ -394,16 +395,26 @@ def coordinates(rows: Rows, frame: Frame, survey: Survey, draws: Draws) -> Basis
 def absorbed(rows: Rows, frame: Frame, centre: Array, draws: Draws) -> Absorbed:
     """Means of [W Z] in the levels of the absorbed factor, about a centre: an offset costs them no digits."""
     design, p = frame.design, len(centre)
+    kept = np.empty(rows.n, dtype=np.int32) if rows.n <= LABELLED else None
 
     def of(block: Block) -> LevelSums:
         A, labels = frame.matrix(block, draws.columns), design.labels(block)
         assert labels is not None
+        if kept is not None:
+            kept[block.start : block.start + len(block)] = labels
         A[:, :p] -= centre
         A[:, p:] = draws.of(block)
         return LevelSums.of(A, design.weights(block), labels)
 
     runs = rows.map(lambda run: [of(block) for block in run], frame.columns, "absorbing")
-    return Absorbed.learn(runs, design.levels, p + draws.columns)
+    return Absorbed.learn(runs, design.levels, p + draws.columns, kept)
+
+
+def labels_of(design: Design, basis: Basis, block: Block) -> Codes | None:
+    """The level of every record of a block, as kept or looked up anew; None where no factor is absorbed."""
+    if basis.absorbed is None or basis.absorbed.labels is None:
+        return design.labels(block)
+    return basis.absorbed.labels[block.start : block.start + len(block)]
 
 
 def companion_columns(block: Block, design: Design) -> Array:
@@ -462,7 +473,7 @@ def fold(rows: Rows, frame: Frame, basis: Basis, draws: Draws, spread: Spread) -
         A[:, :p] -= basis.centre
         original = Standing.of(block, frame.design, A[:, :plain])
         A[:, p:] = draws.of(block)
-        basis.divide(A, frame.design.labels(block))
+        basis.divide(A, labels_of(frame.design, basis, block))
         if w is not None:
             A *= np.sqrt(w / mean_weight)[:, None]
         return Both(Factor.of(A), original)

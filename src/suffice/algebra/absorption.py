@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from suffice.algebra.factor import triangle
 
 Array = NDArray[np.float64]
-Codes = np.ndarray[Any, np.dtype[np.intp]]
+Codes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +45,7 @@ class Absorbed:
 
     weight: of each level
     mean: a row for each level
+    labels: the level of every record, where these are kept
 
     >>> ones, y, levels = np.ones(4), np.array([1.0, 3.0, 5.0, 9.0]), np.array([0, 0, 1, 1])
     >>> A = np.column_stack([ones, y])
@@ -56,18 +57,25 @@ class Absorbed:
 
     weight: Array
     mean: Array
+    labels: NDArray[np.int32] | None = None
 
     @classmethod
-    def learn(cls, runs: Iterable[Sequence[LevelSums]], levels: int, columns: int) -> Absorbed:
+    def learn(
+        cls,
+        runs: Iterable[Sequence[LevelSums]],
+        levels: int,
+        columns: int,
+        labels: NDArray[np.int32] | None = None,
+    ) -> Absorbed:
         """Sums are added up in one table, in row order: a sum of tables for each block would cost much more."""
         weight, sums = np.zeros(levels), np.zeros((levels, columns))
         for run in runs:
             for part in run:
                 weight[part.levels] += part.weight
-                sums[part.levels] += part.sums
+                sums[part.levels] = sums.take(part.levels, axis=0) + part.sums
         sums /= np.where(weight > 0, weight, 1.0)[:, None]
         sums[:, 0] = 0.0
-        return cls(weight, sums)
+        return cls(weight, sums, labels)
 
     @property
     def rank(self) -> int:
@@ -76,7 +84,9 @@ class Absorbed:
 
     def subtract(self, A: Array, labels: Codes) -> None:
         """A becomes (I - P_D) A, in place."""
-        A -= self.mean[labels]
+        mean = self.mean.take(labels, axis=0)
+        for a, each in zip(A.T, mean.T, strict=True):  # column by column, as A lies in memory
+            a -= each
 
     def leverage(self, labels: Codes, w: Array | None) -> Array:
         """w_i / W_g, the diagonal of P_D."""
