@@ -97,6 +97,10 @@ class Facts:
     """Records that a method which moves them one by one has never moved."""
     broken: dict[str, int] = field(default_factory=dict)
     """Released records that leave a bound or an edit."""
+    reflected: bool = False
+    """All records, or all of one group, moved along one direction."""
+    whole_numbers: tuple[str, ...] = ()
+    """Confidential columns that hold nothing but whole numbers; looked for where records are reflected."""
     alike_columns: tuple[str, ...] = ()
     """The columns in which released and original residuals are most alike."""
     columns: tuple[str, ...] = ()

@@ -127,6 +127,14 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("kept-scores", {"kept_scores": 1, "n": 6}, None),  # nu = 3: any two planes share a line
     ("kept-scores", {"kept_scores": 1, "n": 7}, "warn"),  # nu = 4: they need not
     ("kept-scores", {"kept_scores": 2, "n": 6}, "stop"),
+    ("householder", {"correlations": (0.95, 0.1)}, None),  # not a reflection
+    ("householder", {"reflected": True, "correlations": (0.955, 0.1)}, None),  # a change of .3
+    ("householder", {"reflected": True, "correlations": (0.955 + 1e-8, 0.1)}, "stop"),
+    ("householder", {"reflected": True, "correlations": (0.9, 0.1), "whole_numbers": ("wages",)}, "stop"),
+    ("householder", {"reflected": True, "correlations": (0.9, 0.1), "earlier": (0.0,)}, None),  # IPSO told nothing
+    ("householder", {"reflected": True, "correlations": (0.9, 0.1), "earlier": (0.2,)}, "stop"),
+    ("householder", {"reflected": True, "correlations": (0.99, 0.1), "independent": True}, None),
+    ("householder", {"correlations": (0.9, 0.1), "whole_numbers": ("wages",), "earlier": (0.2,)}, None),
     ("seed", {"seed": "tests"}, "stop"),
     ("seed", {"seed": "file"}, None),
     ("row-order", {"order": FIVE}, None),

@@ -12,6 +12,7 @@ from suffice.guards.dominance import dominance
 from suffice.guards.explained_columns import explained_columns
 from suffice.guards.giants import giants
 from suffice.guards.group_size import group_size
+from suffice.guards.householder import householder
 from suffice.guards.kept_scores import kept_scores
 from suffice.guards.leverage import leverage
 from suffice.guards.limits import limits
@@ -41,6 +42,7 @@ GUARDS: dict[str, Guard] = {
     "residual-correlation": residual_correlation,
     "canonical-correlation": canonical_correlation,
     "kept-scores": kept_scores,
+    "householder": householder,
     "repeated-release": repeated_release,
     "outliers": outliers,
     "giants": giants,
