@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from suffice import Ipso, Restore, Roles, Rotate, Seed, protect
-from suffice.errors import InfeasibleError
 from tests.tolerances import ENGINE
 from tests.truth import ratios
 
@@ -77,10 +76,34 @@ def test_moments_of_super_blocks_are_those_of_the_file(small_blocks: None) -> No
     assert max(found.values()) <= 30
 
 
-def test_whole_numbers_of_many_records_are_refused_with_the_count(small_blocks: None) -> None:
-    frame = people().assign(y=lambda each: np.ceil(each["y"] * 10))
-    with pytest.raises(InfeasibleError, match="900"):
-        protect(frame, Roles(confidential=["y", "z"], integer=["y"]), Rotate(sweeps=2), seed=Seed.for_tests(1))
+@pytest.mark.parametrize("edits", [[], ["t == y + v"], ["t == y + v", "2 * v <= 3 * t + 1", "z <= 9 * y"]])
+def test_whole_numbers_of_super_blocks_keep_the_totals_of_the_file(
+    edits: list[str], tmp_path: Path, small_blocks: None
+) -> None:
+    frame = people().assign(y=lambda each: np.ceil(each["y"] * 10), v=lambda each: np.floor(each["w"] * 3))
+    frame["t"] = frame["y"] + frame["v"]
+    roles = Roles(
+        confidential=["y", "v", "t", "z"],
+        given="C(region)",
+        integer=["y", "v", "t"],
+        bounds="observed-sign",
+        edits=edits,
+    )
+    path = tmp_path / "people.parquet"
+    frame.to_parquet(path, row_group_size=70)
+    one = protect(frame, roles, Rotate(sweeps=2), seed=Seed.for_tests(1))
+    two = protect(path, roles, Rotate(sweeps=2), seed=Seed.for_tests(1))
+    released, whole = one.aligned(), ["y", "v", "t"]
+    assert (released[whole] == np.rint(released[whole])).all(axis=None)
+    assert (released[whole] >= 0).all(axis=None)
+    assert (released[whole].sum() == frame[whole].sum()).all()
+    after = released.groupby("region")[whole].sum()
+    assert (after == frame.groupby("region")[whole].sum()).all(axis=None)
+    if edits:
+        assert (released["t"] == released["y"] + released["v"]).all()
+    assert one.certificate.holds
+    assert "5 super-blocks in 1 round." in one.certificate.text()
+    assert released[whole].equals(two.aligned().to_pandas()[whole])
 
 
 def test_whole_numbers_are_told_as_reached_not_promised() -> None:

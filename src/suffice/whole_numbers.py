@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.method import Whole
 from suffice.rows import Progress
@@ -30,18 +31,34 @@ class WholeNumbers(Whole):
     """Controlled rounding: each cell moves by less than one, and totals that are whole numbers stay."""
 
     promises: ClassVar = ("limits",)
-    by_parts: ClassVar = False  # totals of parts are rounded up or down, and their sum may then miss the file's
+    rounds: ClassVar = 1
 
     integer: tuple[str, ...] = ()
 
     def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Rounded:
+        return self.rest(task, stream, task.n)
+
+    def rest(self, task: Task, stream: Stream, n: int) -> Rounded:
         from suffice.rounding import rounded  # brings a solver: most of a second, so only where it is used
 
-        columns = [j for j, name in enumerate(task.names) if name in self.integer]
-        groups = () if task.cells is None else (task.cells // task.inner, task.cells)  # coarse ones first
-        Y = rounded(task.Y, columns, task.names, stream.generator("rounding"), limits=task.limits, groups=groups)
+        Y = rounded(*self._cells(task, stream), **_kept(task), behind=n / max(task.n, 1))
         return Rounded(np.asarray(Y), self.integer)
+
+    def part(self, task: Task, stream: Stream) -> tuple[Rounded, NDArray[np.int64]]:
+        from suffice.rounding import mostly_rounded
+
+        Y, waiting = mostly_rounded(*self._cells(task, stream), **_kept(task))
+        return Rounded(np.asarray(Y), self.integer), waiting
+
+    def _cells(self, task: Task, stream: Stream) -> tuple[Array, list[int], tuple[str, ...], np.random.Generator]:
+        columns = [j for j, name in enumerate(task.names) if name in self.integer]
+        return task.Y, columns, task.names, stream.generator("rounding")
 
     @classmethod
     def examples(cls) -> tuple[WholeNumbers, ...]:
         return ()
+
+
+def _kept(task: Task) -> dict[str, Any]:
+    """Limits, and the groups whose totals stay: coarse ones first."""
+    return {"limits": task.limits, "groups": () if task.cells is None else (task.cells // task.inner, task.cells)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,14 @@ class Rule:
         over: Array = Z @ self.C.T - self.h
         return np.greater(np.abs(over) if self.equality else over, self.allowance)
 
+    def counts(self, Z: Array) -> dict[str, int]:
+        """In how many records each condition is broken, where it is."""
+        broken = self.broken(Z).sum(axis=0).tolist()
+        return {name: count for name, count in zip(self.names, broken, strict=True) if count}
+
+    def some(self, rows: Labels) -> Rule:
+        return replace(self, h=self.h[rows], allowance=self.allowance[rows])
+
 
 @dataclass(frozen=True, repr=False)
 class Cells:
@@ -45,6 +53,7 @@ class Cells:
     size: the largest absolute value of each column
     family: the group of each record, from the whole file to the finest; each level refines the one before
     rules: edits and equalities
+    behind: records of the file for each of these: sums that were kept drift with their number
     """
 
     columns: tuple[str, ...]
@@ -53,6 +62,7 @@ class Cells:
     size: Array
     family: tuple[Labels, ...]
     rules: tuple[Rule, ...]
+    behind: float = 1.0
 
     @classmethod
     def of(cls, columns: tuple[str, ...], Y: Array, groups: Sequence[Labels], rules: tuple[Rule, ...]) -> Cells:
@@ -61,6 +71,12 @@ class Cells:
         base = np.where(near, whole, np.floor(Y))
         size = np.abs(Y).max(axis=0, initial=0.0)
         return cls(columns, base, np.where(near, 0.0, Y - base), size, nested(groups, len(Y)), rules)
+
+    def some(self, rows: Labels) -> Cells:
+        """These records alone."""
+        family = tuple(label[rows] for label in self.family)
+        rules = tuple(rule.some(rows) for rule in self.rules)
+        return replace(self, base=self.base[rows], part=self.part[rows], family=family, rules=rules)
 
     @cached_property
     def live(self) -> Flags:
@@ -76,7 +92,7 @@ class Cells:
         label = self.family[level]
         groups = int(label.max(initial=-1)) + 1
         sums = np.column_stack([np.bincount(label, part, groups) for part in self.part.T])
-        records = np.bincount(label, minlength=groups)[:, None]
+        records = self.behind * np.bincount(label, minlength=groups)[:, None]
         drift = np.minimum(0.25, 1e-6 + 30 * EPS * records * self.size)  # of a sum that was kept
         whole = np.abs(sums - np.rint(sums)) <= drift
         return np.where(whole, np.rint(sums), np.floor(sums)), np.where(whole, np.rint(sums), np.ceil(sums))

@@ -21,14 +21,20 @@ def flow(cells: Cells, generator: np.random.Generator) -> Array:
     edge to the group above it. A network, so a rounding exists.
     """
     equations = Equations.of(cells)
-    part = np.hstack([cells.part, equations.slack])
-    pair_off(part, cells.leaf, equations.circuits(), generator)
+    part = paired(cells, equations, generator)
     record, column = np.nonzero((part > 0) & (part < 1))
     value, tail, head = _edges(cells, equations, record, column)
     value[: len(record)] = part[record, column]
     settled = settle(value.tolist(), tail.tolist(), head.tolist(), generator)
     part[record, column] = settled[: len(record)]
     return cells.base + part[:, : len(cells.columns)]
+
+
+def paired(cells: Cells, equations: Equations, generator: np.random.Generator) -> Array:
+    """The fractions of cells and slacks after all that can be rounded in pairs of records; every total is as before."""
+    part = np.hstack([cells.part, equations.slack])
+    pair_off(part, cells.leaf, equations.circuits(), generator)
+    return part
 
 
 def _edges(cells: Cells, equations: Equations, record: Labels, column: Labels) -> tuple[Array, Labels, Labels]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +27,7 @@ def rounded(
     limits: Limits | None = None,
     groups: Sequence[Labels] = (),
     seconds: float = SECONDS,
+    behind: float = 1.0,
 ) -> Array:
     """Y with some columns in whole numbers that add up as before.
 
@@ -42,6 +44,7 @@ def rounded(
     limits: with their right-hand sides filled in
     groups: labels of nested groups, the coarse ones first
     seconds: time limit where edits make it an integer program
+    behind: records of the file for each of these, where the others are whole numbers already
 
     References: Cox (1987), unbiased controlled rounding; Bacharach (1966), matrices with totals as networks.
 
@@ -52,9 +55,7 @@ def rounded(
     if not len(columns):
         return Y.copy()
     until = time.monotonic() + seconds
-    columns = list(columns)
-    rules = () if limits is None else _rules(Y, columns, limits)
-    cells = Cells.of(tuple(names[j] for j in columns), Y[:, columns], groups, rules)
+    cells = replace(cells_of(Y, list(columns), names, limits, groups), behind=behind)
     Z = flow(cells, generator)
     if cells.broken(Z).any():
         Z = mend(cells, Z, generator, until)
@@ -65,12 +66,20 @@ def rounded(
     return out
 
 
+def cells_of(
+    Y: Array, columns: list[int], names: Sequence[str], limits: Limits | None, groups: Sequence[Labels]
+) -> Cells:
+    """The cells of these columns, with the conditions that name one of them."""
+    rules = () if limits is None else _rules(Y, columns, limits)
+    return Cells.of(tuple(names[j] for j in columns), Y[:, columns], groups, rules)
+
+
 def _of_all(cells: Cells, generator: np.random.Generator, until: float, seconds: float) -> Array:
     program = Program.whole(cells)
     Z = program.solve(generator, until)
     if Z is None or cells.broken(Z).any() or cells.unkept(Z):
         late = time.monotonic() >= until
-        raise _infeasible(program.gave_way(time.monotonic() + seconds), seconds if late else None)
+        raise not_found(program.gave_way(time.monotonic() + seconds), seconds if late else None)
     return Z
 
 
@@ -93,7 +102,7 @@ def _rule(Y: Array, columns: list[int], names: Sequence[str], C: Array, right: A
     return Rule(tuple(names[c] for c in rows), C[:, columns], right - taken, equality, allowance)
 
 
-def _infeasible(gave_way: dict[str, int], seconds: float | None) -> InfeasibleError:
+def not_found(gave_way: dict[str, int], seconds: float | None) -> InfeasibleError:
     """gave_way: how often each total or edit had to be left."""
     what = "was found" if seconds is None else f"was found in {seconds:g} seconds"
     lines = [f"  {name}: gave way {count} times" for name, count in gave_way.items()]
