@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from suffice.algebra.multiset import Multiset
 from suffice.certificate import Certificate, certify, stand
 from suffice.design import Design
@@ -18,7 +20,7 @@ from suffice.roles import Roles
 from suffice.rows import Both, Progress, Rows, cores
 from suffice.solution import Frame, centre_of
 from suffice.source import open_rows
-from suffice.statistic import Claim, Pair
+from suffice.statistic import Array, Claim, Pair
 
 ALL = ("mean", "covariance", "fit")
 OPAQUE = {"date", "other"}
@@ -85,11 +87,10 @@ def verify(
         after = open_rows(released, threads or cores(), progress)
         design = Design.learn(before, roles)
         _check_columns(after, design, roles)
-        survey = Frame(design, False).survey(before)
-        centre = centre_of(design, survey.spread)
+        centre, size = _scale(before, design)
         found = tuple(_compared_at(level, before, after, design) for level in levels_of(design, ALL))
         plain = design if all(each.complete for each in found) else _without_holes(design)
-        pair = Pair.of(stand(before, plain, centre), stand(after, plain, centre), survey.spread.size, plain)
+        pair = Pair.of(stand(before, plain, centre), stand(after, plain, centre), size, plain)
         fixed = [name for name in roles.columns if name not in (*roles.confidential, *roles.identifiers)]
         opaque = [name for name in fixed if OPAQUE & {before.kinds[name], after.kinds[name]}]
         same, in_order = _compared(before, after, tuple(name for name in fixed if name not in opaque))
@@ -141,7 +142,16 @@ def _check_columns(rows: Rows, design: Design, roles: Roles) -> None:
     wrong = [name for name in design.confidential if rows.kinds[name] not in ("float", "integer")]
     if wrong:
         raise InputError(f"The released file's column {', '.join(map(repr, wrong))} is not numeric.")
-    Frame(design, False).survey(rows)  # refuses what is missing, infinite or of an unknown level
+    _scale(rows, design)  # refuses what is missing, infinite or of an unknown level
+
+
+def _scale(rows: Rows, design: Design) -> tuple[Array, Array]:
+    """Means and largest values of all columns; where cells may be missing, nothing is compared about these."""
+    if design.roles.missing == "patterns":
+        design.complain(rows)
+        return np.zeros(design.m + design.k), np.ones(design.m + design.k)
+    spread = Frame(design, False).survey(rows).spread
+    return centre_of(design, spread), spread.size
 
 
 def _compared(before: Rows, after: Rows, names: tuple[str, ...]) -> tuple[bool, bool]:
