@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from suffice.algebra.basis import EPS, Basis
 from suffice.algebra.decomposition import gqr
 from suffice.algebra.moments import Spread
 from suffice.algebra.unrelated import null
+from suffice.coding import as_float
 from suffice.concentration import Concentration
 from suffice.design import Design
 from suffice.errors import SufficeError
@@ -23,11 +26,12 @@ from suffice.level import Level
 from suffice.limits import Limits
 from suffice.method import Method
 from suffice.order import BUCKET
+from suffice.partition.within import means
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
 from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
-from suffice.watch import Leverage, Peak, Tally
-from suffice.work import Done, placed
+from suffice.watch import FAR, Leverage, Peak, Tally
+from suffice.work import SAMPLED, Done, placed
 
 Array = NDArray[np.float64]
 
@@ -53,8 +57,10 @@ def gather(
     design, rows = done.design, done.rows
     spread = done.survey.spread.columns(slice(design.m, design.m + design.k))
     names = np.array(design.confidential, dtype=object)
-    (E, Estar), watch = pooled(done), done.watch
+    E, Estar, sample = residuals(done, method)
+    watch, kept_levels = done.watch, [kept_in(done, level) for level in done.levels]
     rank = sum(piece.solution.rank for piece in done.pieces)
+    rank += kept_levels[-1].groups - 1 if method.levels(design) else 0  # means in the method's own groups are kept too
     constant = spread.sd <= 4 * EPS * spread.size
     canonical, kept, altered = alike(E, Estar)
     earlier = () if ledger is None else ledger.earlier(keyed, done.stream.digest())
@@ -67,14 +73,15 @@ def gather(
         confidential=design.confidential,
         promises=method.promises,
         independent=method.independent,
-        kept=tuple(kept_in(done, level) for level in done.levels),
+        kept=(*kept_levels, *(sharing(done) if method.shared else ())),
+        shared=method.shared,
         leverage=watch.highest.leverage,
         leverage_counts=_three(watch.leverage),
         leverage_term=_responsible(steepest.solution, steepest.watch.highest),
         stacked_leverage=stacked,
         unstacked=unstacked,
         canonical=canonical,
-        canonical_null=_null(done, watch.sample, rank, spread.rows) if canonical > WORTH else 0.0,
+        canonical_null=_null(done, sample, rank, spread.rows) if canonical > WORTH else 0.0,
         correlations=tuple(_correlations(E, Estar)),
         d=method.asked(),
         kept_scores=kept,
@@ -138,6 +145,33 @@ def whole_numbers(rows: Rows, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, count in zip(names, broken, strict=True) if not count)
 
 
+def within(done: Done, level: Level) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
+    """Original and released residuals about the means of groups: as a small factor, and of some records."""
+    design, rows = done.design, done.marked(done.rows)
+    columns = tuple(dict.fromkeys([*level.by, *done.columns]))
+
+    def values(run: Sequence[Block]) -> tuple[NDArray[np.uint64], Array, Array]:
+        own = [np.array([as_float(block.columns[name]) for name in design.confidential]) for block in run]
+        words = [level.labels(block, Y, design) for block, Y in zip(run, own, strict=True)]
+        return np.concatenate(words), np.hstack(own).T, np.vstack([done.released(block) for block in run])
+
+    words, Y, Ystar = (
+        np.concatenate(part) for part in zip(*rows.map(values, columns, "looking at groups"), strict=True)
+    )
+    labels = np.unique(words, return_inverse=True)[1]
+    scale = np.where(Y.std(axis=0) > 0, Y.std(axis=0), 1.0)
+    E, Estar = (each - means(labels, each) for each in (Y / scale, Ystar / scale))
+    R = np.asarray(np.linalg.qr(np.hstack([E, Estar]), mode="r"))
+    some = done.stream.generator("sample").permutation(len(Y))[:SAMPLED]
+    return R[:, : design.k], R[:, design.k :], ((E[some], Estar[some]),)
+
+
+def residuals(done: Done, method: Method) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
+    """What is left beside all that is kept: where a method keeps means in groups of its own, about these."""
+    own = method.levels(done.design)
+    return within(done, own[-1]) if own else (*pooled(done), done.watch.sample)
+
+
 def kept_in(done: Done, level: Level) -> Kept:
     """What the guards may know of the groups of a level."""
     design = done.design
@@ -145,7 +179,7 @@ def kept_in(done: Done, level: Level) -> Kept:
     sizes, rank = found.sizes, gqr(pooled(done)[0]).rank
     own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
     nu = np.array([p.solution.nu for p in done.pieces]) if own else sizes - 1 - len(level.terms or ())
-    covariance = "covariance" in level.statistics
+    covariance, made = "covariance" in level.statistics, bool({*level.by} & {*done.labels})
     return Kept(
         level.name,
         level.statistics,
@@ -155,9 +189,41 @@ def kept_in(done: Done, level: Level) -> Kept:
         int(nu.min()) if covariance else None,
         (int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())),
         rank,
-        int(found.dominated.any(axis=1).sum()),
-        int(found.narrow.any(axis=1).sum()) if covariance else 0,
+        _groups(done, found, found.dominated, made),
+        _groups(done, found, found.narrow, made) if covariance else 0,
     )
+
+
+def _groups(done: Done, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:
+    """How many groups are flagged; of those that a method has made only where the largest record is known by its size.
+
+    Nobody knows who else is in such a group, unless it stands out in the file.
+    """
+    spread = done.survey.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    known = found.first - np.abs(spread.mean) > FAR * spread.sd if made else np.ones_like(flags)
+    return int((flags & known).any(axis=1).sum())
+
+
+def sharing(done: Done) -> Iterator[Kept]:
+    """Groups of records that are released with the same value, column by column."""
+    spread = done.survey.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    for j, name in enumerate(done.design.confidential):
+
+        def of(run: Sequence[Block], j: int = j, name: str = name) -> Concentration:
+            values = np.concatenate([done.released(block)[:, j] for block in run])
+            own = np.concatenate([as_float(block.columns[name]) for block in run])
+            return Concentration.of(values, own[:, None])
+
+        found = reduce(add, done.rows.map(of, done.columns, "looking at groups"))
+        known = found.first[:, 0] - abs(spread.mean[j]) > FAR * spread.sd[j]
+        yield Kept(
+            f"released value of {name}",
+            ("mean",),
+            len(found.sizes),
+            int(found.sizes.min()),
+            (int((found.sizes < 3).sum()), int((found.sizes < 5).sum())),
+            dominated=int((found.dominated[:, 0] & known).sum()),
+        )
 
 
 def alike_columns(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[str, ...]:

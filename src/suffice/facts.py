@@ -26,8 +26,6 @@ class Kept:
     """Groups whose total gives their largest record away in some column."""
     narrow: int = 0
     """Groups whose mean and variance do."""
-    dealt: bool = False
-    """Groups that the method has made of alike records: a second large record is in each."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,8 @@ class Facts:
     """The released residuals carry nothing of the original ones but their covariance."""
     kept: tuple[Kept, ...] = ()
     """Groups in which something is kept: those asked for, clusters, pieces, the levels of an absorbed factor."""
+    shared: bool = False
+    """Every released value is that of a group of records, which hide each other."""
     leverage: float = 0.0
     leverage_counts: tuple[int, int, int] = (0, 0, 0)
     """Records above .2, from .5 on, and from .999 on."""

@@ -32,6 +32,8 @@ class Method(ABC):
     """Of "mean", "covariance" and "fit" (cross-products with the given columns, hence coefficients)."""
     independent: ClassVar[bool] = False
     """True where nothing of the original residuals is released but their covariance matrix."""
+    shared: ClassVar[bool] = False
+    """True where every released value is that of a group of records: these hide each other, and are judged as such."""
     references: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -227,6 +229,10 @@ class Several(Method):
     @property
     def independent(self) -> bool:  # type: ignore[override]
         return bool(self.steps[0].independent)
+
+    @property
+    def shared(self) -> bool:  # type: ignore[override]
+        return bool(self.steps[-1].shared)
 
     @property
     def references(self) -> tuple[str, ...]:  # type: ignore[override]

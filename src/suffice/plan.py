@@ -47,6 +47,8 @@ class RolesSection(Section):
     """A table, turnover = "0:", or the word observed-sign; `Roles` says what is wrong with it."""
     integer: list[str] = []
     edits: list[str] = []
+    groups: list[str] = []
+    missing: str = "error"
 
     def build(self) -> Roles:
         """The roles of the columns."""

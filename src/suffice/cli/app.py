@@ -49,6 +49,8 @@ def protect(
     identifiers: o.Identifiers = "",
     keep: o.Keep = "",
     merge_below: o.MergeBelow = 0,
+    groups: o.Groups = "",
+    missing: o.Missing = "error",
     bound: o.Bound = None,
     integer: o.Integer = "",
     edit: o.EditText = None,
@@ -76,7 +78,7 @@ def protect(
     tables: dict[str, Any] = {
         "data": {"path": str(data)},
         "roles": {
-            **_roles(confidential, given, weight, identifiers, keep, merge_below),
+            **_roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing),
             "bounds": o.bounds(bound),
             "integer": o.names(integer),
             "edits": edit or [],
@@ -100,6 +102,8 @@ def verify(
     identifiers: o.Identifiers = "",
     keep: o.Keep = "",
     merge_below: o.MergeBelow = 0,
+    groups: o.Groups = "",
+    missing: o.Missing = "error",
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     threads: o.Threads = None,
@@ -108,7 +112,7 @@ def verify(
     from suffice.cli.face import Face
     from suffice.roles import Roles
 
-    roles = Roles(**_roles(confidential, given, weight, identifiers, keep, merge_below))
+    roles = Roles(**_roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing))
     Face(quiet, as_json).verify(original, released, roles, threads)
 
 
@@ -146,7 +150,14 @@ def demo(
 
 
 def _roles(
-    confidential: str, given: str, weight: str | None, identifiers: str, keep: str, merge_below: int
+    confidential: str,
+    given: str,
+    weight: str | None,
+    identifiers: str,
+    keep: str,
+    merge_below: int,
+    groups: str,
+    missing: str,
 ) -> dict[str, Any]:
     return {
         "confidential": o.names(confidential),
@@ -155,4 +166,6 @@ def _roles(
         "identifiers": o.names(identifiers),
         "keep": o.names(keep),
         "merge_below": merge_below,
+        "groups": o.names(groups),
+        "missing": missing,
     }

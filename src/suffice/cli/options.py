@@ -26,6 +26,14 @@ MergeBelow = Annotated[
     int,
     typer.Option(metavar="N", min=0, help="Join categories with fewer records than this."),
 ]
+Groups = Annotated[
+    str,
+    typer.Option(metavar="A,B,...", help="Groups within which everything is kept."),
+]
+Missing = Annotated[
+    str,
+    typer.Option(metavar="error|drop|patterns", help="Missing cells: refuse, drop the records, or keep the holes."),
+]
 Bound = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=LOW:HIGH", help="What a column never leaves, wages=0: for one end; or observed-sign."),

@@ -19,8 +19,11 @@ def canonical_correlation(facts: Facts) -> Finding | None:
     It sees kept components, which distances between records do not. The null is a 99.9 % point, so that few
     records do not cry wolf: of random permutations of the released rows, for heavy tails, and, if that is higher,
     of new residuals in the nu dimensions that X leaves (of the effective n, with weights). Methods that carry
-    nothing over are judged too: bad luck gives as much away as intent.
+    nothing over are judged too: bad luck gives as much away as intent. Where each released value is that of a
+    group of records, the sizes of the groups are judged instead.
     """
+    if facts.shared:
+        return None
     records = facts.n if facts.effective is None else int(facts.effective)  # weights leave fewer dimensions
     null = max(facts.canonical_null, chance(facts.residual_rank, records - facts.rank))
     level = _level(facts, null)

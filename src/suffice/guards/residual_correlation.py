@@ -14,10 +14,11 @@ STOP, WARN = 0.9, 0.7
 def residual_correlation(facts: Facts) -> Finding | None:
     """The largest |d| of a hybrid: > .9 stop, > .7 warn. A negative d gives as much away.
 
-    Given the release, the original residual is known up to sqrt(1 - d^2) of its standard deviation.
+    Given the release, the original residual is known up to sqrt(1 - d^2) of its standard deviation. Where each
+    released value is that of a group, its records hide each other: the sizes of the groups are judged instead.
     """
     d = largest(facts)
-    if not d > WARN:
+    if not d > WARN or facts.shared:
         return None
     left = sqrt(max(0.0, 1 - d * d))
     return Finding(

@@ -51,6 +51,7 @@ class Microaggregate(Whole):
 
     promises: ClassVar[tuple[str, ...]] = ("mean",)
     by_parts: ClassVar = False
+    shared: ClassVar = True
     references: ClassVar = (
         "Domingo-Ferrer & Mateo-Sanz (2002)",
         "Domingo-Ferrer & Torra (2005)",
@@ -67,6 +68,7 @@ class Microaggregate(Whole):
         super().__post_init__()
         kept = {"mean": ("mean",), "median": (), "fitted": ("mean", "fit")}[self.by]
         object.__setattr__(self, "promises", kept)  # of the class elsewhere; what is released decides here
+        object.__setattr__(self, "shared", self.by != "fitted")
 
     def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Made:
         """The aggregated records, and how much they lost."""
