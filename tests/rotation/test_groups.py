@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.rotation import compass
-from suffice.rotation.compass import Compass, along, bins, lg
+from suffice.rotation.compass import Compass, along, bins, lg, signed_lg
 from suffice.rotation.groups import Dealer, deal, near_order
 from tests.rotation.cases import skewed
 from tests.tolerances import CHANCE
@@ -100,3 +100,15 @@ def test_strata_are_numbered_in_few_bytes() -> None:
     pools = Dealer.of(type(task)(task.X, Y, Y), "near", "kept").pools
     assert pools[0].strata is not None
     assert pools[0].strata.dtype == np.uint8
+
+
+def test_given_columns_say_as_much_as_confidential_ones_about_who_is_alike() -> None:
+    Y, X = skew(2000, 3), np.hstack([np.ones((2000, 1)), np.random.default_rng(5).normal(size=(2000, 2))])
+    needle, rng = Compass.of(Y, X), np.random.default_rng(6)
+    assert needle.pull[0] == 0  # the same for all
+    L = np.column_stack([signed_lg(y, scale) for y, scale in zip(Y.T, needle.scale, strict=True)]) * needle.weight
+    A, B = L @ rng.standard_normal((3, 500)), (X * needle.pull) @ rng.standard_normal((3, 500))
+    assert 0.8 < B.var(axis=0).mean() / A.var(axis=0).mean() < 1.25
+    apart = [np.abs(np.diff(X[needle.order(Y, rng), 1])).mean() for _ in range(20)]
+    alone = [np.abs(np.diff(X[Compass.of(Y).order(Y, rng), 1])).mean() for _ in range(20)]
+    assert np.mean(apart) < 0.95 * np.mean(alone)

@@ -61,22 +61,32 @@ class Compass:
 
     scale: per column, what counts as small.
     weight: per column, one over the spread of its logarithms.
+    X, pull: given columns and, per column, its say: all of them together have as much as all of Y.
     """
 
     scale: Array
     weight: Array
+    X: Array
+    pull: Array
 
     @classmethod
-    def of(cls, Y: Array) -> Compass:
+    def of(cls, Y: Array, X: Array | None = None) -> Compass:
+        X = Y[:, :0] if X is None else X
         size = np.abs(Y).mean(axis=0)
         scale = np.maximum(SMALL * np.where(size > 0, size, 1.0), np.finfo(np.float64).tiny)
-        return cls(scale, np.array([_weight(signed_lg(y, s)) for y, s in zip(Y.T, scale, strict=True)]))
+        weight = np.array([_weight(signed_lg(y, s)) for y, s in zip(Y.T, scale, strict=True)])
+        pull = np.array([_weight(x) for x in X.T])
+        share = int(np.count_nonzero(weight)) / max(int(np.count_nonzero(pull)), 1)
+        return cls(scale, weight, X, np.sqrt(share) * pull)
 
     def order(self, Y: Array, generator: np.random.Generator) -> Rows:
         """Neighbours are alike along a random direction; records of one bin are in random order."""
         direction = generator.standard_normal((Y.shape[1],))
         stand = along if (fast := compiled()) is None else fast.along
-        place = bins(stand(Y, self.scale, direction * self.weight))
+        score = stand(Y, self.scale, direction * self.weight)
+        if self.pull.any():
+            score += self.X @ (self.pull * generator.standard_normal(len(self.pull)))
+        place = bins(score)
         shuffled = generator.permutation(len(Y))
         return shuffled[np.argsort(place[shuffled], kind="stable")]
 

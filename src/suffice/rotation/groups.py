@@ -48,7 +48,7 @@ def random_order(n: int, generator: np.random.Generator) -> Rows:
 
 
 def near_order(Y: Array, compass: Compass, generator: np.random.Generator) -> Rows:
-    """Records alike along a random direction of log y are neighbours; where the groups begin is random too."""
+    """Records alike along a random direction of log y and x are neighbours; where the groups begin is random too."""
     return np.roll(compass.order(Y, generator), int(generator.integers(len(Y))))
 
 
@@ -95,7 +95,7 @@ class Dealer:
                 f"  rows {task.n} . independent columns of X {task.X.shape[1]}\n"
                 "Use fewer given terms, or merge small groups."
             )
-        return cls(kind, tuple(pools), Compass.of(task.Y))
+        return cls(kind, tuple(pools), Compass.of(task.Y, task.X))
 
     def groups(self, Y: Array, sweep: int, generator: np.random.Generator) -> Rows:
         """The groups of one sweep (counted from 1)."""

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 WINDOW, PATIENCE, FALL = 20, 200, 0.05
 """A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE sweeps has stopped."""
-LOW = 0.25
+LOW = 0.1
 """A walk that rests ends at a point that is among this share of the lowest of its last PATIENCE sweeps."""
 
 
