@@ -10,7 +10,13 @@ from suffice.catalogue import Description, describe, methods
 from suffice.method import Method
 
 PAGE = Path(__file__).with_suffix(".md")
-KEPT = {"mean": "means", "covariance": "covariances", "fit": "regressions", "limits": "bounds and edits"}
+KEPT = {
+    "mean": "means",
+    "covariance": "covariances",
+    "fit": "regressions",
+    "third-moment": "third moments",
+    "limits": "bounds and edits",
+}
 HEAD = """\
 # Methods
 

@@ -23,7 +23,7 @@ from suffice.microdata import (
 
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
-        "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "mixture",
+        "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "mixture", "moment-householder",
         "residual-correlation", "restore", "romm", "rotate", "score-correlation",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
@@ -35,7 +35,7 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
     assert said.summary.endswith(".")
     assert "\n" not in said.summary
     assert said.references
-    assert set(said.promises) <= {"mean", "covariance", "fit", "limits"}
+    assert set(said.promises) <= {"mean", "covariance", "fit", "third-moment", "limits"}
     assert "**Promises**" in (method.__doc__ or "")
     assert ">>>" in (method.__doc__ or "")
     assert all(parameter.doc and parameter.allowed for parameter in said.parameters)
@@ -45,7 +45,8 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
 def test_promises_and_independence() -> None:
     exact = {name for name, method in methods().items() if "covariance" in method.promises}
     assert exact == {
-        "addition", "householder", "ipso", "residual-correlation", "restore", "romm", "rotate", "score-correlation",
+        "addition", "householder", "ipso", "moment-householder", "residual-correlation", "restore", "romm", "rotate",
+        "score-correlation",
     }  # fmt: skip
     assert {n for n, m in methods().items() if m.independent} == {"fitted", "ipso", "ipso-a", "ipso-b"}
 

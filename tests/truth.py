@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ Long = NDArray[np.longdouble]
 
 def ratios(
     X: Array, Y: Array, Xstar: Array, Ystar: Array, w: Array | None = None, wstar: Array | None = None
-) -> dict[str, float]:
+) -> Ratios:
     """Errors of means, covariances and cross-products in units of what the digits can hold (1 in the span of X).
 
     X: given columns without the intercept; the released file may have its rows in another order.
@@ -35,7 +36,32 @@ def ratios(
     covariance = gap[np.ix_(y, y)] / np.outer(sd[varying], sd[varying]) / both
     fit = gap[np.ix_(x, y)] / np.outer(sx[x], sd[varying]) / lost
     errors = {"mean": mean, "covariance": covariance, "fit": fit}
-    return {name: float(error.max(initial=0.0) / EPS) for name, error in errors.items()}
+    found = Ratios({name: float(error.max(initial=0.0) / EPS) for name, error in errors.items()})
+    found.third = lambda: _third(Y[:, varying], Ystar[:, varying], sd[varying], lost, w, wstar)
+    return found
+
+
+class Ratios(dict[str, float]):
+    """By statistic; third moments are looked at where they are asked for, and are none of the values."""
+
+    third: Callable[[], float]
+
+    def __missing__(self, name: str) -> float:
+        if name != "third-moment":
+            raise KeyError(name)
+        return self.third()
+
+
+def _third(Y: Array, Ystar: Array, sd: Array, lost: Array, w: Array | None, wstar: Array | None) -> float:
+    """The largest error of a product of three centred columns."""
+    centre = np.average(Y, axis=0, weights=w)
+    sums = []
+    for A, weights in ((Y, w), (Ystar, wstar)):
+        v: Long = (np.ones(len(A)) if weights is None else weights).astype(np.longdouble)
+        C: Long = (A.astype(np.longdouble) - centre) / sd
+        sums.append(np.einsum("i,ij,ik,il->jkl", v / v.sum(), C, C, C))
+    worst = np.maximum(np.maximum.outer(lost, lost)[:, :, None], lost)
+    return float((np.abs(sums[1] - sums[0]) / worst).max(initial=0.0) / EPS)
 
 
 class Centred:

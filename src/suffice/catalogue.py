@@ -16,6 +16,7 @@ KEPT = {
     "mean": "means",
     "covariance": "covariances",
     "fit": "regressions on the given columns",
+    "third-moment": "third moments",
     "limits": "bounds and edits",
 }
 

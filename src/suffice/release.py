@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
+from suffice.algebra.third_moments import ThirdMoments
 from suffice.certificate import Certificate, certify, stand
 from suffice.delivery import Writer, delivered, released_schema, write_kind
 from suffice.design import Design
@@ -38,6 +39,7 @@ from suffice.seed import Seed
 from suffice.solution import Frame, Joined
 from suffice.source import named_sources, open_rows, read_back, reopen
 from suffice.statistic import Claim, Pair
+from suffice.statistics.third_moment import third_moments
 from suffice.work import Done, Leaving, Work
 
 LARGEST = 2**30
@@ -254,16 +256,17 @@ class Release:
 
     def _certified(self, rows: Rows | None, source: str) -> Certificate:
         done, design = self.done, self.design
-        after = stand(Leaving(done) if rows is None else rows, design, done.centre)
+        leaving = Leaving(done) if rows is None else rows
         size = done.survey.spread.size[: design.m + design.k]
-        pair = Pair.of(done.original, after, size, design, self._broken(rows))
+        after, third = stand(leaving, design, done.centre), self._third(leaving)
+        pair = Pair.of(done.original, after, size, design, self._broken(rows), third)
         holes, rounded = design.roles.missing == "patterns", bool(design.roles.integer)
         promises = [name for name in self.method.promises if name == "limits" or not holes]
         return certify(
             pair,
             ("limits",) if rounded else promises,
             reached=[name for name in promises if name != "limits"] if rounded else (),
-            levels=self._within(Leaving(done) if rows is None else rows, promised=not rounded),
+            levels=self._within(leaving, promised=not rounded),
             terms=design.terms,
             method=self.method.name,
             source=source,
@@ -273,6 +276,14 @@ class Release:
                 f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep
             ),
         )
+
+    def _third(self, rows: Rows) -> tuple[ThirdMoments, ThirdMoments] | None:
+        """Third moments of both files, where they are promised; the original's side is looked at once."""
+        if "third-moment" not in self.method.promises:
+            return None
+        if "third" not in self._state:
+            self._state["third"] = third_moments(self.done.rows, self.design, self.done.centre)
+        return self._state["third"], third_moments(rows, self.design, self.done.centre)
 
     def _within(self, rows: Rows, promised: bool) -> list[tuple[Claim, ...]]:
         """What is kept in groups; the original's side is looked at once."""

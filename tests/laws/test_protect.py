@@ -35,6 +35,7 @@ from suffice import (
     protect,
 )
 from suffice.catalogue import methods
+from suffice.errors import InfeasibleError
 from suffice.method import Method
 from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, ENGINE
@@ -377,7 +378,11 @@ def test_small_files_of_any_shape(method: Method, seed: int, n: int, levels: int
         return
     X, Y = numbers(frame)
     for source in (frame, to_parquet(frame, tmp_path, 7)):
-        release = made(source, method)
+        try:
+            release = made(source, method)
+        except InfeasibleError:  # third moments need more directions than a small file has
+            assert "moment-householder" in method.name
+            return
         Xstar, Ystar = numbers(release.frame)
         found = ratios(X, Y, Xstar, Ystar)
         assert release.certificate.holds

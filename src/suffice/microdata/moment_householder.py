@@ -34,8 +34,10 @@ class MomentHouseholder(Whole):
     by Gauss-Newton from random starts.
 
     **Promises** means, covariances, every regression on the given columns, and third moments of the confidential
-    columns: regressions among these with squares and interactions. Bounds and edits hold in every record. Third moments
-    with given columns are not promised. What `Householder` gives away this gives away too.
+    columns: regressions among these with squares and interactions. Bounds and edits hold in every record. Means stay
+    without an intercept too, as third moments are about them. Third moments with given columns are not promised.
+    What `Householder` gives away this gives away too. It starts from the original: after a method whose rows have
+    other third moments, the certificate does not hold.
 
     change: how far every column moves at least, root mean square, in residual standard deviations; what can be asked
         for is said at `Householder`
@@ -122,7 +124,7 @@ class Reflected:
 class Mirror:
     """A task in the coordinates of the equations: means over records are means by weight.
 
-    X, T: orthogonal, of mean square one; E = T W are the residuals of the columns that vary
+    X, T: the given columns and 1, orthogonal, of mean square one, and the scores of the residuals E = T W
     S: centred columns, uncorrelated and of mean square one
     w: weights that add up to one
     """
@@ -140,11 +142,10 @@ class Mirror:
         w = np.full(task.n, 1 / task.n) if task.w is None else task.w / task.w.sum()
         root = np.sqrt(w)[:, None]
         per = np.where(root > 0, root, np.inf)  # a record of weight zero counts nowhere
-        E = split(root * task.Y, root * task.X)[1]
+        X = gqr(np.hstack([root, root * task.X])).Q  # means stay, intercept or not: third moments are about them
+        E = split(root * task.Y, X)[1]
         T, W = scores(E[:, E.any(axis=0)])
-        spans_one = not split(root, root * task.X)[1].any()
-        C = split(root * task.Y, root)[1] if spans_one else root * task.Y
-        return cls(task, w, gqr(root * task.X).Q / per, E, T / per, W, gqr(C).Q / per)
+        return cls(task, w, X / per, E, T / per, W, gqr(split(root * task.Y, root)[1]).Q / per)
 
     def check(self) -> None:
         """Refuses data with more equations than free directions."""
@@ -185,9 +186,7 @@ class Mirror:
     def release(self, eps: Array) -> Array:
         """Y* = Y - eps lambda' with eps made orthogonal to X, and of mean square one, to the last digit."""
         root = np.sqrt(self.w)[:, None]
-        Xw = root * self.task.X
-        u = root * eps[:, None]
-        u = split(u, Xw)[1]
+        u = split(root * eps[:, None], root * self.X)[1]
         u = u / np.linalg.norm(u)
         lam = 2 * u.T @ self.E
         moved = np.divide(u, root, out=np.zeros_like(u), where=root > 0)
