@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.basis import EPS, Basis
-from suffice.algebra.decomposition import gqr
+from suffice.algebra.decomposition import gqr, split
 from suffice.algebra.moments import Spread
 from suffice.algebra.unrelated import null
 from suffice.coding import as_float
@@ -146,21 +146,22 @@ def whole_numbers(rows: Rows, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def within(done: Done, level: Level) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
-    """Original and released residuals about the means of groups: as a small factor, and of some records."""
+    """Residuals beside means of groups and all given columns, before and after: a small factor, and some records."""
     design, rows = done.design, done.marked(done.rows)
     columns = tuple(dict.fromkeys([*level.by, *done.columns]))
 
     def values(run: Sequence[Block]) -> tuple[NDArray[np.uint64], Array, Array]:
-        own = [np.array([as_float(block.columns[name]) for name in design.confidential]) for block in run]
-        words = [level.labels(block, Y, design) for block, Y in zip(run, own, strict=True)]
-        return np.concatenate(words), np.hstack(own).T, np.vstack([done.released(block) for block in run])
+        W = np.vstack([design.matrix(block) for block in run])
+        words = [level.labels(block, design.matrix(block)[:, design.m :].T, design) for block in run]
+        return np.concatenate(words), W, np.vstack([done.released(block) for block in run])
 
-    words, Y, Ystar = (
+    words, W, Ystar = (
         np.concatenate(part) for part in zip(*rows.map(values, columns, "looking at groups"), strict=True)
     )
     labels = np.unique(words, return_inverse=True)[1]
+    X, Y = W[:, : design.m] - means(labels, W[:, : design.m]), W[:, design.m :]
     scale = np.where(Y.std(axis=0) > 0, Y.std(axis=0), 1.0)
-    E, Estar = (each - means(labels, each) for each in (Y / scale, Ystar / scale))
+    E, Estar = (split(each - means(labels, each), X)[1] for each in (Y / scale, Ystar / scale))
     R = np.asarray(np.linalg.qr(np.hstack([E, Estar]), mode="r"))
     some = done.stream.generator("sample").permutation(len(Y))[:SAMPLED]
     return R[:, : design.k], R[:, design.k :], ((E[some], Estar[some]),)
