@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice import Roles, Seed, protect
 from suffice.algebra.decomposition import Array, split
 from suffice.algebra.reflection import aimed
 from suffice.errors import InfeasibleError, UsageError
@@ -29,6 +31,22 @@ def survey(seed: int, n: int, k: int, m: int = 0) -> tuple[Array, Array, Array]:
 
 
 seeds = st.integers(0, 2**32)
+
+
+def test_theorem_2_through_the_whole_way() -> None:
+    rng = np.random.default_rng(6)
+    region = rng.choice(["n", "s", "e"], 300)
+    frame = pd.DataFrame({"region": region, "y0": 50 + rng.normal(size=300), "y1": rng.exponential(size=300)})
+    roles = Roles(confidential=["y0", "y1"], groups=["region"])
+    release = protect(frame, roles, Householder(change=0.6), seed=Seed.for_tests(1))
+    assert release.certificate.holds
+    assert release.facts.reflected
+    aligned = release.aligned()
+    for each in ("n", "s", "e"):
+        before, after = (table.loc[region == each, ["y0", "y1"]].to_numpy() for table in (frame, aligned))
+        none, ones = np.empty((len(before), 0)), np.ones((len(before), 1))
+        assert max(ratios(none, before, none, after).values()) <= ALGEBRA
+        assert change(ones, before, after).min() == pytest.approx(0.6)
 
 
 @settings(max_examples=60, deadline=None)

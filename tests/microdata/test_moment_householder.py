@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice import Ipso, Release, Roles, protect
 from suffice.algebra.decomposition import Array, split
 from suffice.algebra.third_equations import solved
 from suffice.algebra.third_moments import ThirdMoments, triples
 from suffice.errors import InfeasibleError, UsageError
 from suffice.limits import Limits
+from suffice.method import Method
 from suffice.microdata import Householder
 from suffice.microdata.moment_householder import STARTS, Mirror, MomentHouseholder
 from suffice.seed import Seed, Stream
+from suffice.statistic import Claim
 from suffice.task import Task
 from tests.tolerances import ALGEBRA
 from tests.truth import EPS, ratios
@@ -235,3 +241,68 @@ def test_third_moments_are_a_fold(seed: int, n: int, p: int, cut: int) -> None:
     assert np.allclose(whole.mean, third(A, w)[j, k, l].astype(float), rtol=0, atol=1e-12)
     assert np.allclose(whole.sums, parts.sums, rtol=0, atol=1e-10)
     assert whole.weight == pytest.approx(parts.weight)
+
+
+def firms(n: int = 600) -> pd.DataFrame:
+    rng = np.random.default_rng(20)
+    y = rng.gamma(3.0, size=(n, 2)) @ np.array([[1.0, 0.4], [0.0, 1.0]])
+    return pd.DataFrame(
+        {"y0": 10 * y[:, 0], "y1": y[:, 1], "region": rng.choice(["n", "s"], n), "x": rng.normal(size=n)}
+    )
+
+
+def released(frame: pd.DataFrame, request: Roles, method: Method | None = None) -> Release:
+    return protect(frame, request, method or MomentHouseholder(change=0.4), seed=Seed.for_tests(1))
+
+
+def values(frame: pd.DataFrame) -> Array:
+    return frame[["y0", "y1"]].to_numpy()
+
+
+def third_claim(release: Release) -> Claim:
+    return next(claim for claim in release.certificate.claims if claim.statistic == "third-moment")
+
+
+def test_the_certificate_tells_third_moments(tmp_path: Path) -> None:
+    frame = firms()
+    release = released(frame, Roles(confidential=["y0", "y1"], given="x", bounds={"y0": (0, None), "y1": (0, None)}))
+    claim = third_claim(release)
+    assert claim.holds
+    assert claim.ratio == pytest.approx(third_ratio(values(frame), values(release.frame)), abs=3)
+    assert (values(release.frame) >= 0).all()
+    assert "third moments of the confidential columns" in release.certificate.text()
+    frame.to_parquet(tmp_path / "firms.parquet", row_group_size=77)
+    other = protect(tmp_path / "firms.parquet", Roles(confidential=["y0", "y1"]), MomentHouseholder(change=0.4))
+    assert third_claim(other).holds
+
+
+def test_the_certificate_sees_third_moments_that_are_not_kept() -> None:
+    """The start is another method's release: its third moments are kept, not those of the original."""
+    release = released(firms(), Roles(confidential=["y0", "y1"]), Ipso().then(MomentHouseholder(change=0.4)))
+    assert not third_claim(release).holds
+    assert not release.certificate.holds
+    assert all(claim.holds for claim in release.certificate.claims if claim.statistic != "third-moment")
+
+
+def test_third_moments_in_every_group() -> None:
+    frame = firms()
+    release = released(frame, Roles(confidential=["y0", "y1"], given="x", groups=["region"]))
+    assert release.certificate.holds
+    for region in ("n", "s"):
+        before, after = (values(each[each["region"] == region]) for each in (frame, release.frame))
+        assert third_ratio(before, after) <= ALGEBRA
+        assert np.allclose(np.cov(before.T), np.cov(after.T), rtol=1e-12)
+
+
+def test_third_moments_of_super_blocks_are_those_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.whole.SUPER", 200)
+    release = released(firms(), Roles(confidential=["y0", "y1"], given="x"))
+    assert release.certificate.holds
+    assert third_claim(release).holds
+
+
+def test_rounded_third_moments_are_reached_not_promised() -> None:
+    frame = firms().assign(y0=lambda each: np.ceil(each["y0"]))
+    claim = third_claim(released(frame, Roles(confidential=["y0", "y1"], integer=["y0"])))
+    assert not claim.promised
+    assert 0 < claim.error < 0.1
