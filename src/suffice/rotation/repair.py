@@ -30,7 +30,8 @@ def repaired(Y: Array, ground: Ground, dealer: Dealer, stream: Stream, most: int
     """Records that keep every limit, and the sweeps that it took; refused if `most` are not enough."""
     if ground.feasible(Y).all():
         return Y, 0
-    dealer = replace(dealer, kind="near")  # records alike repair each other soonest
+    in_y = replace(dealer.compass, pull=np.zeros(0))
+    dealer = replace(dealer, kind="near", compass=in_y)  # records alike in y repair each other soonest
     Y, scale = Y.copy(), np.maximum(np.abs(Y).mean(axis=0), np.finfo(np.float64).tiny)
     left = int(ground.violations(Y).sum())
     for sweep in range(1, most + 1):
