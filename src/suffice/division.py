@@ -36,6 +36,8 @@ class Division:
 
     labels: Labels
     confidential: tuple[tuple[str, ...], ...]
+    method: tuple[int, ...] = ()
+    """Which of several methods protects each group; empty where there is one."""
 
     @classmethod
     def of(cls, rows: Rows, design: Design) -> Division | None:
@@ -59,6 +61,14 @@ class Division:
             for flags in absent
         )
         return cls(labels.ravel().astype(np.int32), present)
+
+    @classmethod
+    def crossed(cls, division: Division | None, apart: NDArray[np.int64], design: Design) -> Division:
+        """Groups divided once more: each part is protected by another method."""
+        outer = np.zeros(len(apart), dtype=np.int64) if division is None else division.labels.astype(np.int64)
+        found, labels = np.unique(2**8 * outer + apart, return_inverse=True)
+        names = [design.confidential] if division is None else division.confidential
+        return cls(labels.astype(np.int32), tuple(names[key >> 8] for key in found), tuple((found & 255).tolist()))
 
     @staticmethod
     def by_groups(rows: Rows, roles: Roles) -> Labels:

@@ -73,7 +73,7 @@ def gather(
         confidential=design.confidential,
         promises=method.promises,
         independent=method.independent,
-        kept=(*kept_levels, *(sharing(done) if method.shared else ())),
+        kept=(*kept_levels, *parts_apart(done, method), *(sharing(done) if method.shared else ())),
         shared=method.shared,
         leverage=watch.highest.leverage,
         leverage_counts=_three(watch.leverage),
@@ -193,6 +193,15 @@ def kept_in(done: Done, level: Level) -> Kept:
         _groups(done, found, found.dominated, made),
         _groups(done, found, found.narrow, made) if covariance else 0,
     )
+
+
+def parts_apart(done: Done, method: Method) -> Iterator[Kept]:
+    """Parts of the records that several methods protect: nobody is told them, and covariances are kept in each."""
+    if method.apart_of and "covariance" in method.promises:
+        nu, rank = np.array([piece.solution.nu for piece in done.pieces]), gqr(pooled(done)[0]).rank
+        sizes = np.array([piece.solution.survey.spread.rows for piece in done.pieces])
+        thin = int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())
+        yield Kept("part", method.promises, len(sizes), int(sizes.min()), (0, 0), int(nu.min()), thin, rank)
 
 
 def _groups(done: Done, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:

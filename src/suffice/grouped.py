@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -35,9 +36,12 @@ def grouped(work: Work, method: Method, start: Rows | None, division: Division) 
         names = division.confidential[number]
         if names:
             with in_group(number, division.count, part.n):
-                piece, Ystar, made = _piece(work, method, part, start is not None, names, number)
+                chosen = method.apart_of[division.method[number]] if division.method else method
+                piece, Ystar, made = _piece(work, chosen, part, start is not None, names, number)
             there = np.array([design.confidential.index(name) for name in names])
             values[places[:, None], there] = Ystar
+            if division.method:
+                piece = replace(piece, remarks=(f"{part.n} records protected by {chosen.name}", *piece.remarks))
             pieces.append(piece)
             for name, own in made.items():  # numbers of different groups are different
                 column = labels.setdefault(name, np.full(rows.n, -1))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from suffice.design import Design
     from suffice.level import Level
     from suffice.roles import Roles
-    from suffice.rows import Progress
+    from suffice.rows import Progress, Rows
     from suffice.seed import Stream
     from suffice.task import Task
 
@@ -74,6 +74,15 @@ class Method(ABC):
     def given(self, roles: Roles) -> Roles:
         """The roles, with the columns that the method names: they count as given."""
         return roles
+
+    @property
+    def apart_of(self) -> tuple[Method, ...]:
+        """The methods for parts of the records that `apart` tells; none: all records are protected alike."""
+        return ()
+
+    def apart(self, rows: Rows, design: Design, stream: Stream) -> NDArray[np.int64]:
+        """For every record which of `apart_of` protects it."""
+        return np.zeros(rows.n, dtype=np.int64)
 
     @property
     def companion(self) -> object | None:

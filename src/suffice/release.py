@@ -92,6 +92,8 @@ def protect(
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
         work = Work(rows, design, survey, limits, stream)
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
+        if method.apart_of:
+            division = Division.crossed(division, method.apart(rows, design, stream), design)
         done = work.done(method, start) if division is None else grouped(work, method, start, division)
         return Release._made(data, rows, done, method, seed, accept or {}, keyed, limits)
 

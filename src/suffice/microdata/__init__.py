@@ -11,6 +11,7 @@ from suffice.microdata.microaggregate import Microaggregate as Microaggregate
 from suffice.microdata.microaggregate_noise import MicroaggregateNoise as MicroaggregateNoise
 from suffice.microdata.mixture import Mixture as Mixture
 from suffice.microdata.moment_householder import MomentHouseholder as MomentHouseholder
+from suffice.microdata.outliers_apart import OutliersApart as OutliersApart
 from suffice.microdata.residual_correlation import ResidualCorrelation as ResidualCorrelation
 from suffice.microdata.restore import Restore as Restore
 from suffice.microdata.romm import Romm as Romm

@@ -1,0 +1,155 @@
+"""Outlying records protected apart from the others, each group in its own way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.decomposition import Array, gqr
+from suffice.coding import as_float
+from suffice.design import Design
+from suffice.errors import InfeasibleError, UsageError
+from suffice.method import Method
+from suffice.microdata.ipso import Ipso
+from suffice.parameter import Number, parameter
+from suffice.rows import Block, Rows
+from suffice.seed import Stream
+
+SAMPLED = 20_000
+"""Records from which the robust centre and scatter are learnt, at most."""
+PARTS = ("rest", "outlying")
+
+
+@dataclass(frozen=True)
+class AMethod:
+    """A method with its parameters."""
+
+    allowed: str = "a method (on the command line its name, with parameters: microaggregate:k=5,by=median)"
+
+    def read(self, value: object) -> Method:
+        if not isinstance(value, Method) or value.companion is not None:
+            raise ValueError
+        return value
+
+    def parse(self, text: str) -> Method:
+        from suffice.catalogue import build
+
+        name, _, given = text.strip().partition(":")
+        pairs = [item.partition("=") for item in given.split(",") if item]
+        return self.read(build(name, {key.strip(): value.strip() for key, _, value in pairs}))
+
+
+@dataclass(frozen=True)
+class OutliersApart(Method):
+    """A robust split into outlying and other records, each then protected by a method of its own.
+
+    d_i^2 = (y_i - m)' S^-1 (y_i - m), m and S of the minimum covariance determinant; outlying: d_i^2 beyond the
+    `beyond` point of chi squared
+
+    **Promises** what both methods promise, inside each of the two groups and hence overall. Which records are outlying
+    is not released.
+
+    rest: how the records that are not outlying are protected.
+    outlying: how those are that are.
+    beyond: the point of the distribution of distances beyond which a record is outlying.
+
+    Langsrud (2019), section 8; Templ & Meindl (2008); minimum covariance determinant: Rousseeuw & Van Driessen (1999),
+    by scikit-learn.
+
+    >>> apart = OutliersApart()
+    >>> apart.promises
+    ('mean', 'covariance', 'fit')
+    """
+
+    promises: ClassVar[tuple[str, ...]] = ("mean", "covariance", "fit")
+    references: ClassVar = ("Langsrud (2019), section 8", "Templ & Meindl (2008)", "Rousseeuw & Van Driessen (1999)")
+
+    rest: Any = parameter(AMethod(), "how records that are not outlying are protected", Ipso())
+    outlying: Any = parameter(AMethod(), "how outlying records are protected", Ipso())
+    beyond: float = parameter(
+        Number(0.5, 1, closed=False), "the point of the distances beyond which lie outliers", 0.975
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parts = (self.rest, self.outlying)
+        if any(part.apart_of for part in parts):
+            raise UsageError("outliers-apart: its parts cannot be split again.")
+        both = tuple(name for name in self.rest.promises if name in self.outlying.promises)
+        object.__setattr__(self, "promises", both)  # of the class elsewhere; the two methods decide here
+        object.__setattr__(self, "independent", all(part.independent for part in parts))
+
+    def parameters(self) -> dict[str, object]:
+        told = {name: getattr(self, name) for name in PARTS}
+        return {
+            **super().parameters(),
+            **{name: {"name": method.name, **method.parameters()} for name, method in told.items()},
+        }
+
+    @property
+    def apart_of(self) -> tuple[Method, ...]:
+        return (self.rest, self.outlying)
+
+    def apart(self, rows: Rows, design: Design, stream: Stream) -> NDArray[np.int64]:
+        """For every record 1 where it is outlying, else 0."""
+        names = design.confidential
+
+        def of(run: Sequence[Block]) -> Array:
+            return np.vstack([np.column_stack([as_float(block.columns[name]) for name in names]) for block in run])
+
+        some = np.sort(stream.generator("robust").permutation(rows.n)[:SAMPLED])
+        sample, start = [], 0
+        for Y in rows.map(of, names, "looking for outliers"):
+            sample.append(Y[some[(some >= start) & (some < start + len(Y))] - start])
+            start += len(Y)
+        distance = Robust.of(np.vstack(sample), int(stream.generator("robust", 1).integers(2**31)))
+        far = [distance.outlying(Y, self.beyond) for Y in rows.map(of, names, "splitting")]
+        return np.concatenate(far).astype(np.int64)
+
+    @classmethod
+    def examples(cls) -> tuple[OutliersApart, ...]:
+        return cls(), cls(beyond=0.9)
+
+
+@dataclass(frozen=True, repr=False)
+class Robust:
+    """A centre and a scatter that outliers do not move, of columns that vary and are independent."""
+
+    columns: tuple[int, ...]
+    centre: Array
+    root: Array
+    """S^-1 = root root'."""
+
+    @classmethod
+    def of(cls, Y: Array, state: int) -> Robust:
+        from sklearn.covariance import MinCovDet
+
+        low, middle, high = np.quantile(Y, [0.25, 0.5, 0.75], axis=0)
+        varying = np.flatnonzero(high > low)  # where half of the values are equal no half of them has a scatter
+        scale = (high - low)[varying]
+        Z = (Y[:, varying] - middle[varying]) / scale
+        inside = Z[np.abs(Z).max(axis=1, initial=0.0) <= 10]
+        kept = list(gqr(inside - inside.mean(axis=0)).pivots) if len(inside) > 1 else []
+        if not kept or len(Y) < 5 * len(kept):
+            raise InfeasibleError(
+                f"A robust split needs columns whose middle half varies and 5 records for each.\n"
+                f"  records {len(Y)} . such columns {len(kept)} of {Y.shape[1]}\n"
+                "Split the records by a column of your own, named in `groups`."
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of determinants that do not fall: the best of several starts is taken
+            found = MinCovDet(random_state=state).fit(Z[:, kept])
+        S = scale[kept]
+        root = np.linalg.inv(np.linalg.cholesky(found.covariance_)).T / S[:, None]
+        return cls(tuple(varying[kept].tolist()), middle[varying][kept] + S * found.location_, root)
+
+    def outlying(self, Y: Array, beyond: float) -> NDArray[np.bool_]:
+        from scipy.stats import chi2
+
+        distance = (((Y[:, list(self.columns)] - self.centre) @ self.root) ** 2).sum(axis=1)
+        return np.asarray(distance > chi2.ppf(beyond, len(self.columns)))
