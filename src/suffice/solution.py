@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -159,7 +159,7 @@ def _negative_weights(rows: Rows, design: Design) -> bool:
 class Supplied(Isometric):
     """Y* that another method has made: nothing is left to solve."""
 
-    made: Any = parameter(Data(), "the released rows", None)  # noqa: RUF009  # a dataclass field
+    made: Any = parameter(Data(), "the released rows", None)
 
     def draws(self, k: int) -> int:
         return 0
@@ -388,8 +388,9 @@ def centre_of(design: Design, spread: Spread) -> Array:
 def coordinates(rows: Rows, frame: Frame, survey: Survey, draws: Draws) -> Basis:
     """The centre and coordinates that the survey suggests, and the means in the levels of an absorbed factor."""
     centre = centre_of(frame.design, survey.spread)
-    basis = Basis.choose(survey.sample, survey.spread, centre)
-    return basis if frame.design.absorbed is None else replace(basis, absorbed=absorbed(rows, frame, centre, draws))
+    if frame.design.absorbed is None:
+        return Basis.choose(survey.sample, survey.spread, centre)
+    return Basis.scaled(survey.spread, centre, absorbed(rows, frame, centre, draws))
 
 
 def absorbed(rows: Rows, frame: Frame, centre: Array, draws: Draws) -> Absorbed:

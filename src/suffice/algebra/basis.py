@@ -71,13 +71,15 @@ class Basis:
     @classmethod
     def choose(cls, sample: Sample, spread: Spread, centre: Array) -> Basis:
         """Coordinates that are orthonormal in the sample; a column that depends on earlier ones keeps its own scale."""
-        about = np.sqrt(spread.sd**2 + (spread.mean - centre) ** 2)  # root mean square about the centre
-        constant = about <= 4 * EPS * spread.size
-        scale = np.where(constant, 1.0, about)
-        noise = np.where(constant, np.inf, NOISE * np.maximum(1.0, spread.size / scale))
-        S = np.where(constant, 0.0, sample.about(centre) / scale)
-        T = scattered(*_pivoted(S, noise))
-        return cls(centre, T * scale, noise / np.abs(np.diagonal(T)))  # dividing by T makes rounding larger as well
+        scale, noise = _scale(spread, centre)
+        S = np.where(np.isinf(noise), 0.0, sample.about(centre) / scale)
+        return cls(centre, scattered(*_pivoted(S, noise)) * scale, noise)
+
+    @classmethod
+    def scaled(cls, spread: Spread, centre: Array, absorbed: Absorbed) -> Basis:
+        """Columns in units of their spread: what depends on what within the levels, no sample can tell."""
+        scale, noise = _scale(spread, centre)
+        return cls(centre, np.diag(scale), noise, absorbed)
 
     def divide(self, A: Array, labels: Codes | None = None) -> None:
         """A becomes A T^-1, in place, for rows A = [W Z] that are centred already; T may leave Z alone.
@@ -111,7 +113,10 @@ class Isometry:
         p = len(basis.noise)
         size = np.sqrt((R[:, :p] ** 2).sum(axis=0))
         R[:, :p] = np.where(size <= basis.noise, 0.0, R[:, :p])  # what the sample called dependent, and is
-        R, pivots = _pivoted(R, np.full(R.shape[1], 1e-12))
+        floor = np.full(R.shape[1], 1e-12)
+        if basis.absorbed is not None:  # the coordinates may be no more than scaled
+            floor[:p] = np.maximum(floor[:p], basis.noise)
+        R, pivots = _pivoted(R, floor)
         return cls(basis, R * np.sqrt(factor.rows), pivots, factor.rows)
 
     @property
@@ -140,6 +145,14 @@ class Isometry:
         M = np.zeros((self.R.shape[1], D.shape[1]))
         M[list(self.pivots)] = solve_triangular(self.R[:, list(self.pivots)], D)
         return M
+
+
+def _scale(spread: Spread, centre: Array) -> tuple[Array, Array]:
+    """The size of each column about the centre, and what rounding leaves of it (all of a constant is that)."""
+    about = np.sqrt(spread.sd**2 + (spread.mean - centre) ** 2)  # root mean square
+    constant = about <= 4 * EPS * spread.size
+    scale = np.where(constant, 1.0, about)
+    return scale, np.where(constant, np.inf, NOISE * np.maximum(1.0, spread.size / scale))
 
 
 def scattered(R: Array, pivots: Sequence[int]) -> Array:
