@@ -149,6 +149,19 @@ def test_a_column_that_is_constant_in_a_cluster_stays_bit_for_bit() -> None:
     assert np.abs(found - Y)[~first, :2].min() > 0
 
 
+def test_ranks_are_not_those_of_rounding() -> None:
+    Y, Z, given = file(8, (9, 14, 30, 31))
+    X = given["local"] + 1e3
+    known = np.hstack([np.pi * X - 7, 1e6 / 3 + given["clusters"][:, None], given["overall"][:, :1], X + 1])
+    found = hybrid(Y, Z, clusters=given["clusters"], local=X, overall=known)
+    assert found.ranks == (8, 1, 3)
+    twice = np.hstack([given["overall"] + 1e4, 3 * given["overall"] + 1e6])
+    found = hybrid(Y, Z, **asked(given, "clusters"), overall=twice)
+    assert found.ranks == (4, 2, 6)
+    found = hybrid(Y, Z, **asked(given, "clusters", "cluster_groups"), groups_given=twice[:, :2], overall=twice[:, 2:])
+    assert found.ranks == (4, 4, 4)
+
+
 def test_nothing_changes_where_nothing_is_left() -> None:
     Y, Z, given = file(6, (1, 1, 2, 9))
     found = hybrid(Y, Z, **asked(given, "clusters", "local"))
@@ -157,9 +170,13 @@ def test_nothing_changes_where_nothing_is_left() -> None:
     assert np.array_equal(found.Ystar[small], Y[small])
 
 
-def test_a_basis_made_of_little_is_orthogonal_all_the_same() -> None:
+@pytest.mark.parametrize("little", ["explained", "dependent"])
+def test_a_basis_made_of_little_is_orthogonal_all_the_same(little: str) -> None:
     Y, Z, given = file(9, (6,) * 400)
-    Z = 1e3 * given["local"] + 1e3 * given["overall"] @ [[1, 0, 2], [0, 1, 1]] + 1e-4 * Z  # nearly explained
+    if little == "explained":
+        Z = 1e3 * given["local"] + 1e3 * given["overall"] @ [[1, 0, 2], [0, 1, 1]] + 1e-4 * Z
+    else:
+        Z[:, 2] = Z[:, 0] - 2 * Z[:, 1] + 1e-9 * Z[:, 2]
     found = hybrid(Y, Z, **asked(given, "clusters", "local", "overall", "pieces")).Ystar
     within(ALGEBRA, worst_ratio(given["clusters"], given["local"], Y, found), "mean", "fit")
     all_given = np.hstack([given["local"], given["overall"]])

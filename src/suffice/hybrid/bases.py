@@ -48,14 +48,13 @@ def removed(Q: Array, V: Array) -> Array:
     return V
 
 
-def extended(Q: Array, V: Array, tol: Array, most: NDArray[np.int64] | None = None) -> tuple[Array, Flags]:
+def extended(Q: Array, V: Array, tol: Array) -> tuple[Array, Flags]:
     """[Q T] with T an orthonormal basis of what V adds to Q, column by column, and which columns of V add something.
 
     One decomposition of the composite matrix (27): each column is made orthogonal to all before it after it was
     brought to unit length, so that T is orthogonal to Q however little of V is new.
 
     tol: the length up to which the new part of a column counts as nothing, for each group and column.
-    most: the number of columns that can add something, for each group.
     """
     groups, known, rows = Q.shape
     out, adds = np.empty((groups, known + V.shape[1], rows)), np.empty((groups, V.shape[1]), dtype=bool)
@@ -63,8 +62,6 @@ def extended(Q: Array, V: Array, tol: Array, most: NDArray[np.int64] | None = No
     for j in range(V.shape[1]):
         v, length = _new_part(out[:, : known + j], V[:, j])
         adds[:, j] = length > tol[:, j]
-        if most is not None:
-            adds[:, j] &= adds[:, :j].sum(axis=1) < most
         out[:, known + j] = np.where(adds[:, j, None], v, 0.0)
     return out, adds
 
@@ -78,9 +75,9 @@ def _new_part(Q: Array, a: Array) -> tuple[Array, Array]:
     return v / np.where(share > 0.0, share, 1.0)[:, None], share * norm
 
 
-def triangle(E: Array, tol: Array, most: NDArray[np.int64] | None = None) -> tuple[Array, Flags]:
+def triangle(E: Array, tol: Array) -> tuple[Array, Flags]:
     """R of E = TR with a line of zeros where a column of E depends on those before it; and which do not."""
-    T, adds = extended(np.empty((len(E), 0, E.shape[2])), E, tol, most)
+    T, adds = extended(np.empty((len(E), 0, E.shape[2])), E, tol)
     return np.triu(T @ E.transpose(0, 2, 1)), adds
 
 
@@ -92,6 +89,6 @@ def first(A: Array, adds: Flags) -> Array:
     return np.take_along_axis(A, order[:, :, None], axis=1)
 
 
-def loadings(E: Array, tol: Array, most: NDArray[np.int64] | None = None) -> Array:
+def loadings(E: Array, tol: Array) -> Array:
     """W of E = TW (2), with as many lines as E has columns: first one for each independent column, then zeros."""
-    return first(*triangle(E, tol, most))
+    return first(*triangle(E, tol))

@@ -139,7 +139,7 @@ def _collected(found: Iterable[Found], at: Columns, within: Counts) -> tuple[lis
         Q, T = f.Q[:, f.constant :][:, at.B], f.Q[:, f.constant :][:, at.Z]
         small.X2[g], small.Y2[g], small.Z2[g] = _products(Q, f, at)
         E4 = cleared(removed(f.Q[:, : f.constant + at.B.stop], f.V[:, at.Y]), f.tol[:, at.Y])  # item 5
-        small.W4[g] = loadings(E4, f.tol[:, at.Y], small.freedom[g])  # item 6
+        small.W4[g] = loadings(E4, f.tol[:, at.Y])  # item 6
         longs.append(Long(f.stack, Q.copy(), first(T, f.adds[:, at.Z]).copy(), E4))
     return longs, small
 

@@ -66,7 +66,7 @@ class Shares:
         left = np.sqrt(np.maximum(1.0 - (alpha * self.S) ** 2, 0.0))
         C = left[:, :, None] * (self.Vt @ self.R)
         tol = RANK * lengths(self.R.transpose(0, 2, 1))
-        return loadings(np.ascontiguousarray(C.transpose(0, 2, 1)), tol, self.rank)
+        return loadings(np.ascontiguousarray(C.transpose(0, 2, 1)), tol)
 
 
 def shares(small: Small, found: Overall) -> Shares:
@@ -81,7 +81,7 @@ def _shares(small: Small, found: Overall, at: slice) -> tuple[Array, Flags, Arra
     E = np.concatenate([found.E3[at], small.W4[at]], axis=1).transpose(0, 2, 1)
     tol = small.tol[at, -E.shape[1] :]
     E = np.where((lengths(E) <= tol)[:, :, None], 0.0, E)
-    R, adds = triangle(E, tol, small.n[at] - small.rank1[at])
+    R, adds = triangle(E, tol)
     Eg = found.E3star[at].transpose(0, 2, 1)
     B = _divided(Eg, R, adds)
     off = lengths(Eg - R.transpose(0, 2, 1) @ B)

@@ -15,7 +15,7 @@ Labels = NDArray[np.int64]
 
 TOGETHER = 512
 """Groups in a stack: their matrices stay in the cache."""
-ROWS = 2**17
+ROWS = 2**15
 """Rows in a stack of more than one group, at most."""
 
 

@@ -67,8 +67,7 @@ def centred(stack: Stack, A: Array, s: Array | None) -> tuple[Array, Array]:
     """
     V = stack.take(A)
     share = np.full(stack.rows.shape, 1.0 / stack.rows.shape[1]) if s is None else _shares(s[stack.rows])
-    for _ in range(2):  # the second time takes away the rounding of the first mean
-        V = V - V @ share[:, :, None]
+    V -= V @ share[:, :, None]
     if s is None:
         return V, np.sqrt(share)[:, None, :]
     return V * s[stack.rows][:, None, :], np.sqrt(share)[:, None, :]
