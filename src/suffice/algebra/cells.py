@@ -33,7 +33,7 @@ class Grouping:
 
     @classmethod
     def of(cls, labels: Labels) -> Grouping:
-        order = np.argsort(labels, kind="stable")
+        order = np.argsort(labels)
         ranked = labels[order]
         starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
         return cls(ranked[starts], order, starts)
