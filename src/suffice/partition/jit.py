@@ -10,7 +10,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 try:
     from numba import njit
 except ImportError:
-    njit = None
+    njit = None  # type: ignore[assignment]
 
 
 def loops(function: F) -> F:

@@ -8,21 +8,15 @@ from numpy.typing import NDArray
 
 from suffice.partition.jit import loops
 from suffice.partition.left import subtract
-from suffice.partition.search import farthest, nearest
-from suffice.partition.tree import fill, grow, height, remove
+from suffice.partition.search import DEEP, farthest, nearest
+from suffice.partition.tree import planted, remove
 from suffice.rows import Progress
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-LEAF = 64
-"""Records in a leaf: enough for the processor to work on several at a time."""
-
 THINNED = 0.7
 """The tree is grown again when this share of its records is left."""
-
-DEEP = 64
-"""More than the nodes that wait while a tree is searched."""
 
 
 def take(V: Array, k: int, labels: Rows, high: Array, low: Array, progress: Progress | None) -> int:
@@ -30,23 +24,11 @@ def take(V: Array, k: int, labels: Rows, high: Array, low: Array, progress: Prog
     groups, rows = 0, np.arange(len(V))
     while len(rows) >= 3 * k:
         until = int(THINNED * len(rows))
-        groups = _pairs(V, k, until, labels, groups, high, low, *_tree(V, rows))
+        groups = _pairs(V, k, until, labels, groups, high, low, *planted(V, rows))
         rows = np.flatnonzero(labels < 0)
         if progress:
             progress("groups", len(V) - len(rows), len(V))
     return groups
-
-
-def _tree(V: Array, rows: Rows) -> tuple[Array | Rows | int, ...]:
-    depth = height(len(rows), LEAF)
-    leaves, nodes, size, p = 1 << depth, (2 << depth) - 1, -(-len(rows) >> depth), V.shape[1]
-    boxes, cells, origin = np.empty((nodes, 2, p)), np.empty((leaves, p, size)), V[rows].mean(axis=0)
-    names, norms = np.empty((leaves, size), np.int64), np.empty((leaves, size))
-    place, left, lowest = np.empty(len(V), np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    longest = np.empty(nodes)
-    grow(V, rows, depth, boxes)
-    fill(V, rows, depth, origin, cells, names, norms, place, left, lowest, longest)
-    return depth, boxes, cells, names, norms, place, left, lowest, longest, origin
 
 
 @loops

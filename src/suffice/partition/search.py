@@ -8,11 +8,16 @@ passed over only if no computed distance in it could have won.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.partition.jit import loops
+from suffice.partition.tree import planted
 
 SLACK = 1e-12
 """What rounding can add to |x|^2 + |q|^2 - 2 x'q, relative to its terms."""
+
+DEEP = 64
+"""More than the nodes that wait while a tree is searched."""
 
 
 @loops
@@ -103,7 +108,7 @@ def nearest(q, depth, boxes, cells, names, left, lowest, d, stack, bounds, near,
     """The rows nearest to q, in order, into `rows`; `near` takes their distances."""
     first, k = (1 << depth) - 1, len(rows)
     near[:] = np.inf
-    rows[:] = names.size + len(lowest) * 64
+    rows[:] = np.iinfo(np.int64).max
     stack[0], bounds[0], top = 0, 0.0, 1
     while top > 0:
         top -= 1
@@ -142,3 +147,23 @@ def insert(distance, row, near, rows) -> None:  # type: ignore[no-untyped-def]
         near[i], rows[i] = near[i - 1], rows[i - 1]
         i -= 1
     near[i], rows[i] = distance, row
+
+
+def neighbours(V: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """For every record the rows of the `count` nearest, itself among them, nearest first."""
+    found = np.empty((len(V), min(count, len(V))), np.int64)
+    depth, boxes, cells, names, _, _, left, lowest, _, _ = planted(V, np.arange(len(V)))
+    _all_nearest(V, found, depth, boxes, cells, names, left, lowest)
+    return found
+
+
+@loops
+def _all_nearest(V, found, depth, boxes, cells, names, left, lowest) -> None:  # type: ignore[no-untyped-def]
+    d, stack, bounds, near = (
+        np.empty(cells.shape[2]),
+        np.empty(DEEP, np.int64),
+        np.empty(DEEP),
+        np.empty(found.shape[1]),
+    )
+    for i in range(len(V)):
+        nearest(V[i], depth, boxes, cells, names, left, lowest, d, stack, bounds, near, found[i])

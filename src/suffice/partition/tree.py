@@ -4,8 +4,32 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.partition.jit import loops
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+LEAF = 64
+"""Records in a leaf: enough for the processor to work on several at a time."""
+
+
+def planted(V: Array, rows: Rows) -> tuple[int, Array, Array, Rows, Array, Rows, Rows, Rows, Array, Array]:
+    """The records `rows` of V in a tree, which reorders `rows`.
+
+    depth; of every node its box, and further on records left, lowest row and longest norm; of every leaf its cells,
+    row numbers and norms, which are taken from an origin; of every record its place.
+    """
+    depth = height(len(rows), LEAF)
+    leaves, nodes, size, p = 1 << depth, (2 << depth) - 1, -(-len(rows) >> depth), V.shape[1]
+    boxes, cells, origin = np.empty((nodes, 2, p)), np.empty((leaves, p, size)), V[rows].mean(axis=0)
+    names, norms = np.empty((leaves, size), np.int64), np.empty((leaves, size))
+    place, left, lowest = np.empty(len(V), np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    longest = np.empty(nodes)
+    grow(V, rows, depth, boxes)
+    fill(V, rows, depth, origin, cells, names, norms, place, left, lowest, longest)
+    return depth, boxes, cells, names, norms, place, left, lowest, longest, origin
 
 
 @loops
