@@ -289,11 +289,11 @@ class Release:
 
     def _within(self, rows: Rows, promised: bool) -> list[tuple[Claim, ...]]:
         """What is kept in groups; the original's side is looked at once."""
-        found = []
+        found, known = [], self._state.setdefault("levels", {})
         for level in self.done.levels:
-            if level.name not in self._state:
-                self._state[level.name] = LevelStanding.learn(self.done.marked(self.rows), self.design, level)
-            before: LevelStanding = self._state[level.name]
+            if level not in known:
+                known[level] = LevelStanding.learn(self.done.marked(self.rows), self.design, level)
+            before = known[level]
             found.append(tuple(replace(claim, promised=promised) for claim in claims(before, before.of(rows))))
         return found
 

@@ -15,6 +15,7 @@ from suffice.design import Design
 from suffice.engines.memory import Columns
 from suffice.errors import InfeasibleError
 from suffice.level import Level
+from suffice.level import levels_of as levels
 from suffice.limits import Limits
 from suffice.method import Isometric, Method, Steps, Whole
 from suffice.rows import Block, Rows
@@ -229,13 +230,7 @@ class Work:
 
 def levels_of(method: Method, design: Design) -> tuple[Level, ...]:
     """What is kept in which groups: in those asked for, in the levels of an absorbed factor, in the method's own."""
-    roles, kept = design.roles, tuple(name for name in ("mean", "covariance", "fit") if name in method.promises)
-    kept = kept if design.intercept else tuple(name for name in kept if name != "mean")
-    holes = roles.missing == "patterns"
-    named = " and ".join([*roles.groups, *(["pattern of missing cells"] if holes else [])])
-    groups = [Level(named, tuple(roles.groups), kept, holes=holes)] if roles.groups or holes else []
-    absorbed = [Level(design.absorbed, (design.absorbed,), ("mean",))] if design.absorbed else []
-    return (*groups, *absorbed, *method.levels(design))
+    return (*levels(design, method.promises), *method.levels(design))
 
 
 def placed(A: Array, names: tuple[str, ...], among: tuple[str, ...]) -> Array:
