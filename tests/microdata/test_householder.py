@@ -171,6 +171,17 @@ def test_a_change_that_no_reflection_has_is_refused(bad: object) -> None:
         Householder(change=bad)  # type: ignore[arg-type]
 
 
+def test_the_shortest_direction_reaches_more_than_bang_promises() -> None:
+    """Columns of different mutual correlation: what is promised is .28 for five of them, .9 is reached."""
+    rng = np.random.default_rng(8)
+    X, Z = np.ones((200, 1)), rng.normal(size=(200, 1))
+    common = rng.normal(size=(200, 1))
+    Y = common @ rng.choice([-1.0, 1.0], (1, 5)) + rng.normal(size=(200, 5)) * [0.1, 0.3, 1, 2, 3]
+    assert change(X, Y, Householder(change=0.9).solve(X, Y, Z)).min() == pytest.approx(0.9)
+    with pytest.raises(InfeasibleError, match=r"reached 0\.9\d"):
+        Householder(change=1.2).solve(X, Y, Z)
+
+
 def test_signs_agree_where_columns_are_tied() -> None:
     W = np.eye(3)
     for g in (np.ones(3), np.array([1.0, -1.0, 1e-300])):

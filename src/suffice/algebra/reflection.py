@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.optimize import nnls
 
 from suffice.algebra.decomposition import Array
 from suffice.errors import InfeasibleError
@@ -24,7 +25,8 @@ def aimed(W: Array, g: Array, change: float, most: float = MOST) -> Array:
 
     Signs s are flipped while one of s_j b'w_j is below t_j, b = sum s_j t_j w_j / |w_j|. Each flip makes b longer, so
     it ends, and then every |b'w_j| / |w_j| is at least t_j, while |b| is at most sum t_j (Bang 1951). So any k columns
-    allow a change of 2 sqrt(most) / k, and uncorrelated ones of 2 sqrt(most / k).
+    allow a change of 2 sqrt(most) / k, and uncorrelated ones of 2 sqrt(most / k). Where more is asked for, the
+    shortest `a` with these signs is taken.
 
     W: loadings, without columns of zeros
     g: random numbers, one for each row of W; they decide signs and, as far as the target allows, the pull t_j
@@ -47,6 +49,9 @@ def aimed(W: Array, g: Array, change: float, most: float = MOST) -> Array:
         a = b * (change / 2 / np.abs(b @ unit).min())
         if a @ a <= most * (1 + TIE):
             return np.asarray(a)
+    a = _shortest(unit * np.sign(a @ unit)) * (change / 2)
+    if a @ a <= most * (1 + TIE):
+        return a
     raise _beyond(change, change * math.sqrt(most / (a @ a)), W.shape[1])
 
 
@@ -62,9 +67,17 @@ def _agreeing(unit: Array, s: Array, t: Array) -> Array:
     return b
 
 
+def _shortest(A: Array) -> Array:
+    """The shortest a with a'A >= 1 (least distance programming; Lawson & Hanson 1974, chapter 23)."""
+    E, f = np.vstack([A, np.ones(A.shape[1])]), np.r_[np.zeros(len(A)), 1.0]
+    r = E @ nnls(E, f)[0] - f
+    a = -r[:-1] / r[-1]
+    return np.asarray(a / (a @ A).min())
+
+
 def _beyond(change: float, reached: float, k: int) -> InfeasibleError:
     return InfeasibleError(
         f"No one direction changes every column by {change:g} of a residual standard deviation.\n"
-        f"  reached {math.floor(1000 * reached) / 1000:g} . columns that vary {k}\n"
+        f"  reached {math.floor(1000 * reached + TIE) / 1000:g} . columns that vary {k}\n"
         "Ask for less, or mask fewer variables together."
     )
