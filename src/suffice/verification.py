@@ -15,6 +15,7 @@ from suffice.digest import Digest
 from suffice.errors import InputError
 from suffice.guard import Finding
 from suffice.level import Level, LevelStanding, claims, levels_of
+from suffice.missing import complete
 from suffice.release import one_blas_thread
 from suffice.roles import Roles
 from suffice.rows import Both, Progress, Rows, cores
@@ -79,11 +80,12 @@ def verify(
     """Certify a pair of files, whoever made the second one.
 
     Means, covariances and cross-products are compared, and the given columns, weights and kept columns must be the
-    same multiset of records. With groups, and with patterns of missing cells, the same is compared within each.
+    same multiset of records. With groups, and with patterns of missing cells, the same is compared within each: records
+    that `missing` leaves out and cells that it blanks are left out and blanked in the original first.
     Nothing about the random numbers or the method is needed or known.
     """
     with one_blas_thread():
-        before = open_rows(original, threads or cores(), progress)
+        before = complete(open_rows(original, threads or cores(), progress), roles)
         after = open_rows(released, threads or cores(), progress)
         design = Design.learn(before, roles)
         _check_columns(after, design, roles)
@@ -100,7 +102,7 @@ def verify(
             terms=design.terms,
             method="unknown",
             source="both files",
-            notes=design.notes,
+            notes=(*design.notes, *before.notes),
             levels=[each.claims for each in found],
         )
     unchecked = (*_unchecked(fixed, opaque), *(each.unchecked for each in found if not each.complete))
