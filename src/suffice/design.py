@@ -67,6 +67,8 @@ class Design:
     def learn(cls, rows: Rows, roles: Roles, absorb: bool = True) -> Design:
         """Learns the levels in one pass over the categorical columns, or in none where there are none.
 
+        Whole numbers are rounded with all of X at hand, so nothing is absorbed where there are any.
+
         absorb: whether a factor of many levels may be absorbed; a method that works on X itself needs its columns
         """
         if rows.n == 0:
@@ -80,6 +82,7 @@ class Design:
             inspection.complain(rows)
         categories = {name: Category.of(name, found[name], roles.merge_below) for name in _categorical(terms)}
         intercept = roles.terms.intercept or any(all(f.transform == "C" for f in term) for term in terms)
+        absorb = absorb and not roles.integer
         absorbed = _absorbed(terms, categories) if absorb else None
         columns = tuple(term for term in terms if absorbed is None or term != (Factor(absorbed, "C"),))
         _check_width(intercept, columns, categories, _advice(terms, categories, absorb))
@@ -292,7 +295,7 @@ def _interactions(name: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:
 def _advice(terms: tuple[Term, ...], categories: Mapping[str, Category], absorb: bool) -> str:
     """Why a design that is too wide was not made narrower."""
     if not absorb:
-        return "The method works on X itself, so that no factor is absorbed. "
+        return "The method, or rounding to whole numbers, works on X itself, so that no factor is absorbed. "
     large = max(categories, key=lambda name: categories[name].size, default=None)
     crossed = () if large is None else _interactions(large, terms)
     if large is None or not crossed or (Factor(large, "C"),) not in terms:
