@@ -149,6 +149,16 @@ def test_a_column_that_is_constant_in_a_cluster_stays_bit_for_bit() -> None:
     assert np.abs(found - Y)[~first, :2].min() > 0
 
 
+def test_a_column_that_is_explained_stays_bit_for_bit() -> None:
+    Y, Z, given = file(5, (17, 22, 30))
+    Y[:, 0] = 3 * given["local"][:, 0] + given["clusters"] / 3
+    Y[:, 1] = given["overall"] @ [1 / 3, 1 / 7] + 1e3 * given["local"][:, 0]
+    for slopes in (None, 0, 0.5):
+        found = hybrid(Y, Z, **asked(given, "clusters", "local", "overall"), slopes=slopes).Ystar
+        assert np.array_equal(found[:, :2], Y[:, :2])
+        assert np.abs(found - Y)[:, 2].min() > 0
+
+
 def test_ranks_are_not_those_of_rounding() -> None:
     Y, Z, given = file(8, (9, 14, 30, 31))
     X = given["local"] + 1e3

@@ -109,7 +109,7 @@ def bases_in_pieces(
         once.append((stack, V, tol, adds))
     again = pieces.removed(again)
     for stack, V, tol, adds in once:
-        Q, _ = extended(_nothing(V), stack.take(again), np.where(adds, 0.0, np.inf))
+        Q, _ = extended(_nothing(V), stack.take(again), np.zeros(adds.shape))
         yield Found(stack, V, tol, Q, adds, 0)
 
 

@@ -77,7 +77,7 @@ def _fit(X2: Array, groups: Labels | None, crossed: int, tol: Array) -> Fit:
         inside = within(np.repeat(groups, b), X2[:, :crossed], _by_group(groups, tol[:, :crossed]))
         rest = inside.removed(inside.removed(rest))
     noise = np.maximum(RANK * np.linalg.norm(X2, axis=0), np.sqrt((tol[:, :b] ** 2).sum(axis=0)))[crossed:]
-    D = _independent(_cleared(rest, noise), noise)
+    D = _independent(rest, noise)
     return Fit(inside, D.Q if inside is None else gqr(inside.removed(D.Q)).Q)
 
 
@@ -99,8 +99,7 @@ def _cleared(A: Array, tol: Array) -> Array:
 
 def _new_scores(fit: Fit, Z2: Array, count: int) -> Array:
     """T_s3: orthogonal to X_2 to the last digit, so what is made of little that was left is made orthogonal again."""
-    Es3 = _cleared(fit.removed(Z2[:, :count]), RANK * np.linalg.norm(Z2[:, :count], axis=0))
-    T = gqr(Es3).Q
+    T = gqr(fit.removed(Z2[:, :count])).Q
     if T.shape[1] < count:
         raise InfeasibleError(
             f"The overall columns need {count} new residual directions and the random matrix gives {T.shape[1]}.\n"
