@@ -15,7 +15,7 @@ from suffice.rows import Progress
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-THINNED = 0.7
+THINNED = 0.85
 """The tree is grown again when this share of its records is left."""
 
 
@@ -33,18 +33,39 @@ def take(V: Array, k: int, labels: Rows, high: Array, low: Array, progress: Prog
 
 @loops
 def _pairs(  # type: ignore[no-untyped-def]
-    V, k, until, labels, groups, high, low, depth, boxes, cells, names, norms, place, left, lowest, longest, origin
+    V,
+    k,
+    until,
+    labels,
+    groups,
+    high,
+    low,
+    depth,
+    boxes,
+    cells,
+    names,
+    norms,
+    place,
+    left,
+    lowest,
+    longest,
+    origin,
+    scale,
 ) -> int:
-    d, stack, bounds = np.empty(cells.shape[2]), np.empty(DEEP, np.int64), np.empty(DEEP)
+    d, single = np.empty(cells.shape[2], np.float32), np.empty(V.shape[1], np.float32)
+    stack, bounds = np.empty(DEEP, np.int64), np.empty(DEEP)
     near, rows = np.empty(k), np.empty(k, np.int64)
     while left[0] >= 3 * k and left[0] > until:
         q = (high + low) / left[0]
         for _ in range(2):  # r, farthest from the centroid, and its nearest; then s, farthest from r
-            rows[0] = farthest(q, depth, boxes, cells, names, left, lowest, longest, origin, d, stack, bounds)
+            rows[0] = farthest(
+                V, q, depth, boxes, cells, names, left, lowest, longest, origin, scale, single, d, stack, bounds
+            )
             q = V[rows[0]]
             remove(rows[0], depth, cells, names, norms, place, left, lowest, longest)
             if k > 1:
-                nearest(q, depth, boxes, cells, names, left, lowest, d, stack, bounds, near[1:], rows[1:])
+                at = (V, q, depth, boxes, cells, names, left, lowest, origin, scale)
+                nearest(*at, single, d, stack, bounds, near[1:], rows[1:])
             for i in range(k):
                 labels[rows[i]] = groups
                 subtract(high, low, V[rows[i]])

@@ -1,7 +1,8 @@
 """Searching the tree: nearest and farthest, exactly, ties to the lowest row.
 
 Every bound adds the squares in the order in which a distance adds them, and rounding is monotone, so that a box is
-passed over only if no computed distance in it could have won.
+passed over only if no computed distance in it could have won. Leaves hold single-precision copies, moved to an origin
+and scaled into the unit ball: they only tell which few records to measure in full.
 """
 
 # mypy: disable-error-code="no-untyped-call, no-untyped-def, unused-ignore, untyped-decorator, misc, no-any-return"
@@ -16,8 +17,38 @@ from suffice.partition.tree import planted
 SLACK = 1e-12
 """What rounding can add to |x|^2 + |q|^2 - 2 x'q, relative to its terms."""
 
+SINGLE = 2.0**-24
+"""The rounding of single precision."""
+
 DEEP = 64
 """More than the nodes that wait while a tree is searched."""
+
+
+@loops
+def exact(V, row, q):  # type: ignore[no-untyped-def]
+    """The squared distance from q to a record: what decides."""
+    total = 0.0
+    for j in range(len(q)):
+        t = V[row, j] - q[j]
+        total += t * t
+    return total
+
+
+@loops
+def blur(q, origin, scale, single):  # type: ignore[no-untyped-def]
+    """q as the leaves see it, into `single`; by how much a distance from it may be wrong there."""
+    length = 0.0
+    for j in range(len(q)):
+        t = (q[j] - origin[j]) * scale
+        single[j] = t
+        length += t * t
+    return (len(q) + 8) * SINGLE * (1.0 + np.sqrt(length))
+
+
+@loops
+def seen(d, scale, wrong, sign):  # type: ignore[no-untyped-def]
+    """The squared distance d as a leaf may see it, at most (sign 1) or at least (-1)."""
+    return np.float32(max(np.sqrt(max(d, 0.0)) * scale + sign * wrong, 0.0) ** 2 * (1.0 + sign * 1e-6))
 
 
 @loops
@@ -69,10 +100,13 @@ def least(box, q):  # type: ignore[no-untyped-def]
 
 
 @loops
-def farthest(q, depth, boxes, cells, names, left, lowest, longest, origin, d, stack, bounds):  # type: ignore[no-untyped-def]
+def farthest(  # type: ignore[no-untyped-def]
+    V, q, depth, boxes, cells, names, left, lowest, longest, origin, scale, single, d, stack, bounds
+):
     """The row farthest from q; the lowest of equals."""
     first, best, found = (1 << depth) - 1, -1.0, -1
     stack[0], bounds[0], top = 0, np.inf, 1
+    wrong = blur(q, origin, scale, single)
     while top > 0:
         top -= 1
         node, bound = stack[top], bounds[top]
@@ -80,14 +114,17 @@ def farthest(q, depth, boxes, cells, names, left, lowest, longest, origin, d, st
             continue
         if node >= first:
             t = node - first
-            distances(cells[t], q, d)
-            hits = 0
+            distances(cells[t], single, d)
+            hits, enough = 0, seen(best, scale, wrong, -1.0)
             for i in range(len(d)):
-                hits += d[i] >= best
+                hits += d[i] >= enough
             if hits:
                 for i in range(len(d)):
-                    if d[i] > best or (d[i] == best and names[t, i] < found):
-                        best, found = d[i], names[t, i]
+                    if d[i] >= enough:
+                        far = exact(V, names[t, i], q)
+                        if far > best or (far == best and names[t, i] < found):
+                            best, found = far, names[t, i]
+                            enough = seen(best, scale, wrong, -1.0)
         else:
             a, b = 2 * node + 1, 2 * node + 2
             x = most(boxes[a], longest[a], q, origin) if left[a] > 0 else -1.0
@@ -104,12 +141,15 @@ def farthest(q, depth, boxes, cells, names, left, lowest, longest, origin, d, st
 
 
 @loops
-def nearest(q, depth, boxes, cells, names, left, lowest, d, stack, bounds, near, rows) -> None:  # type: ignore[no-untyped-def]
+def nearest(  # type: ignore[no-untyped-def]
+    V, q, depth, boxes, cells, names, left, lowest, origin, scale, single, d, stack, bounds, near, rows
+) -> None:
     """The rows nearest to q, in order, into `rows`; `near` takes their distances."""
     first, k = (1 << depth) - 1, len(rows)
     near[:] = np.inf
     rows[:] = np.iinfo(np.int64).max
     stack[0], bounds[0], top = 0, 0.0, 1
+    wrong = blur(q, origin, scale, single)
     while top > 0:
         top -= 1
         node, bound = stack[top], bounds[top]
@@ -117,13 +157,15 @@ def nearest(q, depth, boxes, cells, names, left, lowest, d, stack, bounds, near,
             continue
         if node >= first:
             t = node - first
-            distances(cells[t], q, d)
-            hits, worst = 0, near[k - 1]
+            distances(cells[t], single, d)
+            hits, enough = 0, seen(near[k - 1], scale, wrong, 1.0)
             for i in range(len(d)):
-                hits += d[i] <= worst
+                hits += d[i] <= enough
             if hits:
                 for i in range(len(d)):
-                    insert(d[i], names[t, i], near, rows)
+                    if d[i] <= enough:
+                        insert(exact(V, names[t, i], q), names[t, i], near, rows)
+                        enough = seen(near[k - 1], scale, wrong, 1.0)
         else:
             a, b = 2 * node + 1, 2 * node + 2
             x, y = least(boxes[a], q), least(boxes[b], q)
@@ -152,18 +194,17 @@ def insert(distance, row, near, rows) -> None:  # type: ignore[no-untyped-def]
 def neighbours(V: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """For every record the rows of the `count` nearest, itself among them, nearest first."""
     found = np.empty((len(V), min(count, len(V))), np.int64)
-    depth, boxes, cells, names, _, _, left, lowest, _, _ = planted(V, np.arange(len(V)))
-    _all_nearest(V, found, depth, boxes, cells, names, left, lowest)
+    depth, boxes, cells, names, _, _, left, lowest, _, origin, scale = planted(V, np.arange(len(V)))
+    _all_nearest(V, found, depth, boxes, cells, names, left, lowest, origin, scale)
     return found
 
 
 @loops
-def _all_nearest(V, found, depth, boxes, cells, names, left, lowest) -> None:  # type: ignore[no-untyped-def]
-    d, stack, bounds, near = (
-        np.empty(cells.shape[2]),
-        np.empty(DEEP, np.int64),
-        np.empty(DEEP),
-        np.empty(found.shape[1]),
-    )
+def _all_nearest(  # type: ignore[no-untyped-def]
+    V, found, depth, boxes, cells, names, left, lowest, origin, scale
+) -> None:
+    d, single = np.empty(cells.shape[2], np.float32), np.empty(V.shape[1], np.float32)
+    stack, bounds, near = np.empty(DEEP, np.int64), np.empty(DEEP), np.empty(found.shape[1])
     for i in range(len(V)):
-        nearest(V[i], depth, boxes, cells, names, left, lowest, d, stack, bounds, near, found[i])
+        place = (V, V[i], depth, boxes, cells, names, left, lowest, origin, scale)
+        nearest(*place, single, d, stack, bounds, near, found[i])

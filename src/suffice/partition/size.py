@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from suffice.errors import InfeasibleError, InputError, UsageError
 
+LARGEST = 1e150
+
 
 def checked(V: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """V as floats, row after row; refused where no group of k can be made of it."""
@@ -19,4 +21,6 @@ def checked(V: NDArray[np.float64], k: int) -> NDArray[np.float64]:
         raise InfeasibleError(f"Groups of {k} need at least {k} records and there are {len(V)}. Use a smaller k.")
     if missing := int((~np.isfinite(V)).sum()):
         raise InputError(f"{missing} of {V.size} cells are missing or infinite. Drop or fill them first.")
+    if large := int((np.abs(V) > LARGEST).sum()):
+        raise InputError(f"{large} of {V.size} cells are too large to be squared. Standardise the columns first.")
     return V

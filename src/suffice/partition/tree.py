@@ -3,6 +3,8 @@
 # mypy: disable-error-code="no-untyped-call, no-untyped-def, unused-ignore, untyped-decorator, misc, no-any-return"
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,26 +12,29 @@ from suffice.partition.jit import loops
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Single = NDArray[np.float32]
 
-LEAF = 64
+LEAF = 256
 """Records in a leaf: enough for the processor to work on several at a time."""
 
 
-def planted(V: Array, rows: Rows) -> tuple[int, Array, Array, Rows, Array, Rows, Rows, Rows, Array, Array]:
+def planted(V: Array, rows: Rows) -> tuple[int, Array, Single, Rows, Array, Rows, Rows, Rows, Array, Array, float]:
     """The records `rows` of V in a tree, which reorders `rows`.
 
     depth; of every node its box, and further on records left, lowest row and longest norm; of every leaf its cells,
-    row numbers and norms, which are taken from an origin; of every record its place.
+    row numbers and norms, which are taken from an origin; of every record its place. Cells are (v - origin) scale.
     """
     depth = height(len(rows), LEAF)
     leaves, nodes, size, p = 1 << depth, (2 << depth) - 1, -(-len(rows) >> depth), V.shape[1]
-    boxes, cells, origin = np.empty((nodes, 2, p)), np.empty((leaves, p, size)), V[rows].mean(axis=0)
+    boxes, cells = np.empty((nodes, 2, p)), np.empty((leaves, p, size), np.float32)
     names, norms = np.empty((leaves, size), np.int64), np.empty((leaves, size))
     place, left, lowest = np.empty(len(V), np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    longest = np.empty(nodes)
+    longest, origin = np.empty(nodes), V[rows].mean(axis=0)
     grow(V, rows, depth, boxes)
-    fill(V, rows, depth, origin, cells, names, norms, place, left, lowest, longest)
-    return depth, boxes, cells, names, norms, place, left, lowest, longest, origin
+    fill(V, rows, depth, origin, names, norms, place, left, lowest, longest)
+    scale = math.ldexp(1.0, -math.frexp(math.sqrt(longest[0]))[1])
+    copy(V, origin, scale, names, cells)
+    return depth, boxes, cells, names, norms, place, left, lowest, longest, origin, scale
 
 
 @loops
@@ -105,17 +110,16 @@ def grow(V, rows, depth, boxes) -> None:  # type: ignore[no-untyped-def]
 
 
 @loops
-def fill(V, rows, depth, origin, cells, names, norms, place, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
-    """Copy the records into their leaves, column by column; count them and bound rows and norms in every node."""
+def fill(V, rows, depth, origin, names, norms, place, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
+    """Put the records into their leaves; count them and bound rows and norms in every node."""
     n, p = len(rows), V.shape[1]
-    cells[:], norms[:], names[:] = np.nan, -1.0, V.shape[0]
+    norms[:], names[:] = -1.0, V.shape[0]
     first = (1 << depth) - 1
     for t in range(1 << depth):
         start, end = (t * n) >> depth, ((t + 1) * n) >> depth
         for i in range(start, end):
             row, norm = rows[i], 0.0
             for j in range(p):
-                cells[t, j, i - start] = V[row, j]
                 norm += (V[row, j] - origin[j]) ** 2
             names[t, i - start], norms[t, i - start] = row, norm
             place[row] = t * names.shape[1] + i - start
@@ -123,6 +127,17 @@ def fill(V, rows, depth, origin, cells, names, norms, place, left, lowest, longe
         lowest[first + t], longest[first + t] = lead(names[t], norms[t])
     for node in range(first - 1, -1, -1):
         gather(node, left, lowest, longest)
+
+
+@loops
+def copy(V, origin, scale, names, cells) -> None:  # type: ignore[no-untyped-def]
+    """The records of every leaf, column by column, moved to the origin and scaled into the unit ball."""
+    cells[:] = np.nan
+    for t in range(names.shape[0]):
+        for i in range(names.shape[1]):
+            if names[t, i] < V.shape[0]:
+                for j in range(V.shape[1]):
+                    cells[t, j, i] = (V[names[t, i], j] - origin[j]) * scale
 
 
 @loops
