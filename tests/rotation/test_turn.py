@@ -43,7 +43,7 @@ def test_sums_and_products_stay(task: Task) -> None:
     size = np.sqrt(w @ task.Y**2)
     size[size == 0] = 1.0
     X = task.X * w[:, None]
-    assert np.abs((X.T @ (Y - task.Y)) / size).max() < 1e-12 * np.sqrt(task.n) * np.abs(X).max()
+    assert np.abs((X.T @ (Y - task.Y)) / size).max() <= 1e-12 * np.sqrt(task.n) * np.abs(X).max()
     gap = Y.T @ (w[:, None] * Y) - task.Y.T @ (w[:, None] * task.Y)
     assert np.abs(gap / np.outer(size, size)).max() < 1e-12
 
