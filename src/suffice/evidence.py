@@ -11,7 +11,7 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.basis import EPS, Basis
+from suffice.algebra.basis import EPS
 from suffice.algebra.decomposition import gqr, split
 from suffice.algebra.moments import Spread
 from suffice.algebra.unrelated import null
@@ -29,8 +29,8 @@ from suffice.order import BUCKET
 from suffice.partition.within import means
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
-from suffice.solution import Draws, Frame, Solution, centre_of, fold, precision
-from suffice.watch import FAR, Leverage, Peak, Tally
+from suffice.solution import Draws, Frame, Hat, Solution, coordinates, fold, labels_of, precision
+from suffice.watch import FAR, Peak, Tally
 from suffice.work import SAMPLED, Done, placed
 
 Array = NDArray[np.float64]
@@ -65,6 +65,7 @@ def gather(
     canonical, kept, altered = alike(E, Estar)
     earlier = () if ledger is None else ledger.earlier(keyed, done.stream.digest())
     stacked, unstacked = _stacked(rows, design, {term for entry in earlier for term in entry.terms})
+    mirrored, still = reflected(done, method), explained_within(done)
     steepest = max(done.pieces, key=lambda piece: piece.watch.highest.leverage)
     return Facts(
         n=spread.rows,
@@ -95,8 +96,9 @@ def gather(
         giants_handed_on=watch.giants[0].handed_on(watch.giants[1])[1],
         negatives={str(name): int(count) for name, count in zip(names, watch.negative, strict=True) if count},
         dependent=_dependent(E, design.confidential),
-        explained=tuple(names[~E.any(axis=0) & ~constant]),
+        explained=tuple(name for name in names[~constant] if still[name, False]),
         constant=tuple(names[constant]),
+        constant_within={name: still[name, True] for name in names[~constant] if still[name, True]},
         order=_order(done.stream, order, rows.n),
         places=min(rows.n, PLACES),
         precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
@@ -107,8 +109,8 @@ def gather(
         columns=columns,
         unmoved=sum(piece.unmoved for piece in done.pieces),
         broken={} if limits is None else broken(done, limits),
-        reflected=reflected(done, method),
-        whole_numbers=whole_numbers(rows, design.confidential) if reflected(done, method) else (),
+        reflected=mirrored,
+        whole_numbers=whole_numbers(rows, design.confidential) if mirrored else (),
         alike_columns=alike_columns(E, Estar, design.confidential),
     )
 
@@ -131,7 +133,18 @@ def one_direction(E: Array, Estar: Array) -> bool:
     """Whether two sets of residuals, of two columns and more, differ in one direction."""
     norms = np.linalg.norm(E, axis=0)
     s = np.linalg.svd((Estar - E)[:, norms > 0] / norms[norms > 0], compute_uv=False)
-    return gqr(E).rank > 1 and bool(s[1] <= SAME * s[0])
+    return len(s) > 1 and bool(s[1] <= SAME * s[0]) and gqr(E).rank > 1
+
+
+def explained_within(done: Done) -> Counter[tuple[str, bool]]:
+    """In how many pieces a column has no residual, because it is constant there (True) or a function of X (False)."""
+    found: Counter[tuple[str, bool]] = Counter()
+    for solution in (piece.solution for piece in done.pieces):
+        spread = solution.survey.spread.columns(solution.confidential)
+        flat = spread.sd <= 4 * EPS * spread.size
+        still = np.flatnonzero(~solution.E.any(axis=0))
+        found.update((solution.design.confidential[j], bool(flat[j])) for j in still)
+    return found
 
 
 def whole_numbers(rows: Rows, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -177,7 +190,7 @@ def kept_in(done: Done, level: Level) -> Kept:
     """What the guards may know of the groups of a level."""
     design = done.design
     found = Concentration.learn(done.marked(done.rows), design, level)
-    sizes, rank = found.sizes, gqr(pooled(done)[0]).rank
+    sizes, rank = found.sizes[found.sizes > 0], gqr(pooled(done)[0]).rank
     own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
     nu = np.array([p.solution.nu for p in done.pieces]) if own else sizes - 1 - len(level.terms or ())
     covariance, made = "covariance" in level.statistics, bool({*level.by} & {*done.labels})
@@ -286,6 +299,8 @@ def _correlations(E: Array, Estar: Array) -> list[float]:
 def _responsible(solution: Solution, peak: Peak) -> str:
     """The term without which the record with the highest leverage has the least."""
     design, q = solution.design, np.array(peak.q)
+    if design.absorbed and peak.own >= 0.5 * peak.leverage:
+        return design.terms[-1]
     if not design.terms or not len(q):
         return ""
     S = solution.isometry.columns(range(design.m))[: len(q)]
@@ -314,20 +329,16 @@ def _usable(term: str, rows: Rows, design: Design) -> bool:
 
 
 def highest_leverage(rows: Rows, design: Design) -> float:
-    frame = Frame(design, False)
+    frame, none = Frame(design, False), Draws(Stream(b""), 0)
     survey = frame.survey(rows)
-    basis = Basis.choose(survey.sample, survey.spread, centre_of(design, survey.spread))
-    none = Draws(Stream(b""), 0)
-    isometry = fold(rows, frame, basis, none, survey.spread)[0]
-    given = [j for j in isometry.pivots if j < design.m]
-    measured = Leverage.of(isometry.R[: len(given), given])
-    mean_weight = survey.spread.weight / survey.spread.rows
+    basis = coordinates(rows, frame, survey, none)
+    hat = Hat.of(design, fold(rows, frame, basis, none, survey.spread)[0], survey.spread)
 
     def of(block: Block) -> Tally:
-        A, w = frame.matrix(block), design.weights(block)
+        A = frame.matrix(block)
         A -= basis.centre
-        basis.divide(A)
-        return Tally(measured(A[:, given], None if w is None else w / mean_weight, block.start)[1])
+        basis.divide(A, labels_of(design, basis, block))
+        return Tally(hat(A, block)[1])
 
     return rows.fold(of, frame.columns, "stacking").peak.leverage
 

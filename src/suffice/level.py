@@ -112,13 +112,14 @@ class LevelStanding:
         _check_room(level, len(groups), len(pairs.one))
         centre = first.moments(groups, Pairs.none(pairs.columns)).mean
         centre = centre if reading.centred else np.zeros_like(centre)
-        moments, _ = reading.moments(rows, groups, centre)
+        moments, _, _ = reading.moments(rows, groups, centre, sized=False)
         return cls(level, design, groups, centre, first.size, moments)
 
     def of(self, rows: Rows) -> LevelStanding:
         """The same of other rows."""
-        moments, strangers = Reading(self.level, self.design).moments(rows, self.groups, self.centre)
-        return replace(self, moments=moments, strangers=strangers)
+        reading = Reading(self.level, self.design)
+        moments, strangers, size = reading.moments(rows, self.groups, self.centre, sized=True)
+        return replace(self, moments=moments, strangers=strangers, size=size)
 
     def shared(self, other: LevelStanding) -> NDArray[np.bool_]:
         """Groups that have as many records, and the same weight, in both files."""
@@ -164,7 +165,8 @@ def _pair(before: LevelStanding, after: LevelStanding, groups: slice) -> Pair:
     one, two = before.moments.part(groups), after.moments.part(groups)
     given = tuple(design.names[j] for j in level.given(design))
     centred = Reading(level, design).centred
-    return Pair(one, two, before.size[:, groups], given, design.confidential, True, centred)
+    size = np.maximum(before.size, after.size)[:, groups]  # values of a group may be larger in the release
+    return Pair(one, two, size, given, design.confidential, True, centred)
 
 
 def _apart(before: LevelStanding, after: LevelStanding) -> str:

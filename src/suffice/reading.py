@@ -54,8 +54,8 @@ class Reading:
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.design.columns, *self.level.by]))
 
-    def moments(self, rows: Rows, groups: Words, centre: Array) -> tuple[GroupMoments, int]:
-        """Moments of the known groups about their centres, and how many records are of other groups."""
+    def moments(self, rows: Rows, groups: Words, centre: Array, sized: bool) -> tuple[GroupMoments, int, Array]:
+        """Moments of the known groups about their centres, how many records are of other groups, largest values."""
         padded = np.pad(centre, ((0, 0), (0, 1)))  # the records of unknown groups are only counted
 
         def of(W: Array, words: Words, w: Array | None) -> Cells:
@@ -65,11 +65,14 @@ class Reading:
             place = found[records.place]
             for row, middle in zip(W, padded, strict=True):
                 row -= np.take(middle, place)
-            return Cells.of(self.filled(W), records, w, self.pairs)
+            return Cells.of(self.filled(W), records, w, self.pairs, sized)
 
         cells = self.fold(rows, of)
-        _, known = looked_up(cells.labels, groups)
-        return cells.moments(groups, self.pairs), int(cells.records[~known].sum())
+        place, known = looked_up(cells.labels, groups)
+        size = np.abs(centre)
+        if sized:
+            size[:, place[known]] += cells.size[:, known]
+        return cells.moments(groups, self.pairs), int(cells.records[~known].sum()), size
 
     def fold(self, rows: Rows, of: Callable[[Array, Words, Array | None], Cells]) -> Cells:
         """`of` some records at a time: as many as do not take too much room."""

@@ -98,8 +98,10 @@ class Cells:
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, W: Array, groups: Grouping, w: Array | None = None, pairs: Pairs | None = None) -> Cells:
-        """W: one row a column, centred as wished; without `pairs` the largest values are kept in their place."""
+    def of(
+        cls, W: Array, groups: Grouping, w: Array | None = None, pairs: Pairs | None = None, sized: bool = True
+    ) -> Cells:
+        """W: one row a column, centred as wished; where `sized`, the largest values are kept too."""
         p, G = len(W), len(groups.labels)
         known = Pairs.none(p) if pairs is None else pairs
         V = W if w is None else W * w
@@ -111,7 +113,7 @@ class Cells:
         product = np.empty(W.shape[1])
         for row, i, j in zip(sums[2 + p :], known.one, known.two, strict=True):
             row[:] = groups.total(np.multiply(V[i], W[j], out=product))
-        size = np.array([groups.largest(a) for a in W]) if pairs is None else np.empty((0, G))
+        size = np.array([groups.largest(a) for a in W]) if sized else np.empty((0, G))
         return cls((Part(groups.labels, sums, size),))
 
     def __add__(self, other: Self) -> Cells:
