@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 LEVELLED = ("mean", "covariance", "fit")
 """The statistics that can be kept at a level."""
 MISSING = "pattern of missing cells"
+LARGER = 8.0
+"""Released values of a group that are so many times larger than its own: their last digits count."""
 CHUNK = 2**12
 """Groups that are compared at a time."""
 MOST = 2**28
@@ -165,7 +167,8 @@ def _pair(before: LevelStanding, after: LevelStanding, groups: slice) -> Pair:
     one, two = before.moments.part(groups), after.moments.part(groups)
     given = tuple(design.names[j] for j in level.given(design))
     centred = Reading(level, design).centred
-    size = np.maximum(before.size, after.size)[:, groups]  # values of a group may be larger in the release
+    larger = after.size > LARGER * before.size  # where a group hardly varies, new slopes may carry its values far away
+    size = np.where(larger, after.size, before.size)[:, groups]
     return Pair(one, two, size, given, design.confidential, True, centred)
 
 
