@@ -37,9 +37,10 @@ class Concentration:
 
     @classmethod
     def of(cls, words: NDArray[Any], Y: Array) -> Concentration:
-        """Y: one row a record; a missing cell counts nothing."""
-        size = np.abs(np.where(np.isnan(Y), 0.0, Y))
-        return cls._merged(words, np.ones(len(words), dtype=np.int64), size, size**2, size, np.zeros_like(size))
+        """Y: one row a record; a missing cell counts nothing, nor does a record without any."""
+        hole = np.isnan(Y)
+        size, there = np.abs(np.where(hole, 0.0, Y)), np.asarray(~hole.all(axis=1)).astype(np.int64)
+        return cls._merged(words, there, size, size**2, size, np.zeros_like(size))
 
     @classmethod
     def _merged(
@@ -103,12 +104,13 @@ class Concentration:
         """Groups and columns whose mean and variance give the largest record to within WIDTH of it.
 
         Of n values with mean m, standard deviation s, total T and sum of squares Q (absolute values) the largest is
-        at least Q / T and m + s / sqrt(n - 1), and at most sqrt(Q) and m + s sqrt(n - 1).
+        at least Q / T and m + s / sqrt(n - 1), and at most sqrt(Q) and m + s sqrt(n - 1). Its distance from the mean
+        must be known as well as its size: of a year of birth any mean tells 1 %, and nothing of the person.
         """
-        n = self.sizes[:, None].astype(np.float64)
+        n = np.maximum(self.sizes[:, None], 1).astype(np.float64)
         mean = self.total / n
         sd = np.sqrt(np.maximum(self.squares / n - mean**2, 0.0))
         root = np.sqrt(np.maximum(n - 1, 1.0))
         low = np.maximum(self.squares / np.where(self.total > 0, self.total, 1.0), mean + sd / root)
         high = np.minimum(np.sqrt(self.squares), mean + sd * root)
-        return np.asarray((high - low < WIDTH * self.first) & (self.first > 0) & (n > 1))
+        return np.asarray((high - low < WIDTH * (self.first - mean)) & (n > 1))

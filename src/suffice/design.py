@@ -229,6 +229,12 @@ class Design:
             first += expansion.width
 
 
+def inspection(rows: Rows, roles: Roles) -> Inspection:
+    """What is looked at in a file whose records are not all usable yet."""
+    _check_roles(rows, roles)
+    return Inspection.of(roles, _settle(roles.terms.terms, rows.kinds))
+
+
 def _check_roles(rows: Rows, roles: Roles) -> None:
     """Refuses columns that cannot have their roles; where numbers are text, with the cells that are none."""
     transformed = [f.column for term in roles.terms.terms for f in term if f.transform not in (None, "C")]

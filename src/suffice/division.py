@@ -16,6 +16,7 @@ from suffice.design import Design
 from suffice.engines.memory import Columns
 from suffice.engines.parquet import Batches
 from suffice.engines.spool import Spool
+from suffice.errors import InputError
 from suffice.formats import columns_of
 from suffice.roles import Roles
 from suffice.rows import Block, Rows
@@ -60,6 +61,11 @@ class Division:
             tuple(name for name, gone in zip(holes, flags, strict=True) if not gone) if holes else design.confidential
             for flags in absent
         )
+        if 2 * len(present) > rows.n:
+            raise InputError(
+                f"There are {len(present):,} groups by {', '.join(names)} in {rows.n:,} records.\n"
+                "An identifier among the groups? Name it in `identifiers`, or join small groups."
+            )
         return cls(labels.ravel().astype(np.int32), present)
 
     @classmethod

@@ -80,6 +80,8 @@ class Facts:
     explained: tuple[str, ...] = ()
     """Confidential columns that are a function of the given ones."""
     constant: tuple[str, ...] = ()
+    constant_within: dict[str, int] = field(default_factory=dict)
+    """Other columns that are constant in groups: in how many."""
     order: float = 0.0
     """Correlation of a row's place in the release with its place in the original."""
     places: int = 0

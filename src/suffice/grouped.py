@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.certificate import stand
+from suffice.coding import as_float
+from suffice.design import Design
 from suffice.division import Division
-from suffice.errors import SufficeError
+from suffice.engines.memory import Columns
+from suffice.errors import InfeasibleError, InputError
 from suffice.method import Method
 from suffice.rows import Block, Rows
 from suffice.solution import COMPANION, Frame, Joined, centre_of, companion_columns
@@ -28,27 +31,28 @@ def grouped(work: Work, method: Method, start: Rows | None, division: Division) 
     """Every group protected by itself; the cells that a group lacks stay missing."""
     design, rows = work.design, work.rows
     beside = rows if start is None else Joined(rows, start, design.confidential)
-    values = room(rows.n, design.k)
+    values = room(rows, design.k)
     values[:] = np.nan
-    pieces, ready = [], 0
+    pieces, refused, ready = [], Refused(division.count), 0
     labels: dict[str, NDArray[np.int64]] = {}
     for number, places, part in division.parts(beside, Frame(design, start is not None).columns):
         names = division.confidential[number]
         if names:
-            with in_group(number, division.count, part.n):
+            with refused.noted(number, part.n):
                 chosen = method.apart_of[division.method[number]] if division.method else method
                 piece, Ystar, made = _piece(work, chosen, part, start is not None, names, number)
-            there = np.array([design.confidential.index(name) for name in names])
-            values[places[:, None], there] = Ystar
-            if division.method:
-                piece = replace(piece, remarks=(f"{part.n} records protected by {chosen.name}", *piece.remarks))
-            pieces.append(piece)
-            for name, own in made.items():  # numbers of different groups are different
-                column = labels.setdefault(name, np.full(rows.n, -1))
-                column[places] = own + column.max() + 1
+                for name, ystar in zip(names, Ystar.T, strict=True):
+                    values[places, design.confidential.index(name)] = ystar
+                if division.method:
+                    piece = replace(piece, remarks=(f"{part.n} records protected by {chosen.name}", *piece.remarks))
+                pieces.append(piece)
+                for name, own in made.items():  # numbers of different groups are different
+                    column = labels.setdefault(name, np.full(rows.n, -1))
+                    column[places] = own + column.max() + 1
         ready += part.n
         if rows.progress is not None:
             rows.progress("protecting groups", ready, rows.n)
+    refused.complain()
     return _together(work, tuple(pieces), values, method, labels)
 
 
@@ -56,15 +60,23 @@ def _piece(
     work: Work, method: Method, part: Rows, started: bool, names: tuple[str, ...], number: int
 ) -> tuple[Piece, Array, Mapping[str, NDArray[np.int64]]]:
     """One group protected, as if it were the file."""
-    design = work.design.part(names)
+    design = _weighing(work.design.part(names), part)
     limits = None if work.limits is None else work.limits.part(names)
     survey = Frame(design, started).survey(part)
     own = Work(part, design, survey, limits, work.stream.child(f"group {number}"))
     solved = own.solved(method, Companion(part, names) if started else None)
-    Ystar = room(part.n, design.k)
+    Ystar = room(part, design.k)
     share = max(2, SAMPLED * part.n // work.rows.n)
     watch = own.mapped(solved.rows, solved.solution, True, Ystar, share)
     return Piece(solved.solution, watch, solved.unmoved, solved.remarks), Ystar, solved.labels
+
+
+def _weighing(design: Design, part: Rows) -> Design:
+    """Records of weight zero count in no statistic; a group of nothing else is protected as if they were alike."""
+    weight = design.roles.weight
+    if weight is None or part.fold(lambda block: float(np.abs(as_float(block.columns[weight])).sum()), (weight,), ""):
+        return design
+    return replace(design, roles=replace(design.roles, weight=None))
 
 
 def _together(
@@ -84,7 +96,7 @@ def _together(
         columns,
         released,
         pieces,
-        np.asfortranarray(values) if rows.n <= SUPER else None,
+        values if isinstance(rows, Columns) else None,
         design,
         work.survey,
         work.stream,
@@ -134,21 +146,35 @@ def _watched(work: Work, rows: Rows, columns: Sequence[str], pieces: tuple[Piece
     )
 
 
-def room(n: int, k: int) -> Array:
-    """Room for released values: in memory, or in a nameless file where they are many."""
-    if n <= SUPER:
-        return np.empty((n, k))
+def room(rows: Rows, k: int) -> Array:
+    """Room for released values: in memory where the rows are, or in a nameless file where they are many."""
+    if isinstance(rows, Columns) or rows.n <= SUPER:
+        return np.empty((rows.n, k), order="F")
     with tempfile.TemporaryFile() as file:
-        return np.memmap(file, dtype=np.float64, mode="w+", shape=(n, k))
+        return np.memmap(file, dtype=np.float64, mode="w+", shape=(rows.n, k))
 
 
-@contextmanager
-def in_group(number: int, count: int, size: int) -> Iterator[None]:
-    """An error says which group it comes from, by number and size: a level may be confidential."""
-    try:
-        yield
-    except SufficeError as problem:
-        raise type(problem)(f"In group {number + 1} of {count} ({size} records): {problem}") from None
+class Refused:
+    """Groups that cannot be protected, by number and size: a level may be confidential."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.groups, self.first = count, 0, ""
+
+    @contextmanager
+    def noted(self, number: int, size: int) -> Iterator[None]:
+        """What has no solution is counted, so that all such groups are known at once; other errors end it here."""
+        where = f"In group {number + 1} of {self.count} ({size} records): "
+        try:
+            yield
+        except InfeasibleError as problem:
+            self.first = self.first or f"{where}{problem}"
+            self.groups += 1
+        except InputError as problem:
+            raise InputError(f"{where}{problem}") from None
+
+    def complain(self) -> None:
+        if self.groups:
+            raise InfeasibleError(f"{self.first}\n{self.groups} of {self.count} groups have no solution.")
 
 
 class Companion(Rows):

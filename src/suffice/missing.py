@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from suffice.algebra.basis import Sample
 from suffice.algebra.decomposition import Array
 from suffice.algebra.moments import Spread
 from suffice.coding import as_float
-from suffice.design import Design
+from suffice.design import Design, inspection
 from suffice.digest import Digest
 from suffice.division import Division
 from suffice.engines.memory import MemoryRows
@@ -23,50 +23,79 @@ from suffice.engines.spool import Spool
 from suffice.errors import InputError
 from suffice.roles import Roles
 from suffice.rows import Block, Both, Rows
-from suffice.solution import Frame, Survey
+from suffice.solution import Frame, Survey, check_aligned
 
 Flags = NDArray[np.bool_]
 
 SMALLEST = 10
-"""Records of a pattern, at least."""
+"""Records of a pattern, at least, unless told."""
 
 
 def complete(rows: Rows, roles: Roles) -> Rows:
     """The rows that can be protected: nothing is done unless the roles ask for it, and all that is done is noted."""
-    if roles.missing == "drop":
-        return _dropped(rows, roles)
-    return _in_patterns(rows, roles) if roles.missing == "patterns" else rows
+    return complete_beside(rows, None, roles)[0]
 
 
-def _dropped(rows: Rows, roles: Roles) -> Rows:
+def complete_beside(rows: Rows, start: Rows | None, roles: Roles) -> tuple[Rows, Rows | None]:
+    """The same, with those records of a row-aligned data set that stand beside them."""
+    settled = {"drop": _dropped, "patterns": _in_patterns}.get(roles.missing, _untouched)(rows, roles)
+    if settled is None:
+        return rows, start
+    if start is not None:
+        check_aligned(rows, start, roles.confidential)
+        start = chosen(start, Settled(settled.kept, {}, ""), roles.confidential)
+    return chosen(rows, settled, tuple(name for name in rows.kinds if name in roles.columns)), start
+
+
+@dataclass(frozen=True, repr=False)
+class Settled:
+    """Which records stay, which of their cells are blanked, and what is said of it."""
+
+    kept: Flags
+    blank: Mapping[str, Flags]
+    note: str
+
+
+def _untouched(rows: Rows, roles: Roles) -> Settled | None:
+    return None
+
+
+def _dropped(rows: Rows, roles: Roles) -> Settled | None:
     names = tuple(name for name in roles.columns if name not in (*roles.keep, *roles.identifiers))
-    roles.check(rows.kinds)
+    looked = inspection(rows, roles)
+    replace(looked, holed=looked.columns).complain(rows)  # before rows have other numbers
     absent = _flags(rows, names)
     gone = np.asarray(absent.any(axis=1))
     if not gone.any():
-        return rows
+        return None
     counts = ", ".join(f"{name} {count}" for name, count in zip(names, absent.sum(axis=0), strict=True) if count)
     note = f"{gone.sum()} of {rows.n} records dropped because of missing cells ({counts})"
-    return chosen(rows, np.asarray(~gone), {}, roles, note)
+    return Settled(np.asarray(~gone), {}, note)
 
 
-def _in_patterns(rows: Rows, roles: Roles) -> Rows:
-    names = tuple(roles.confidential)
-    least = max(SMALLEST, Design.learn(rows, roles).m + len(names) + 2)
+def _in_patterns(rows: Rows, roles: Roles) -> Settled | None:
+    names, design = tuple(roles.confidential), Design.learn(rows, roles)
+    design.complain(rows)
     absent = _flags(rows, names)
     if not absent.any():
-        return rows
-    groups = Division.by_groups(rows, roles)
-    settled = Patterns.within(groups, absent, least)
-    blank = {name: settled.blanked(absent)[:, j] for j, name in enumerate(names) if settled.blanked(absent)[:, j].any()}
-    return chosen(rows, settled.kept, blank, roles, settled.note(absent))
+        return None
+    found = Patterns.within(Division.by_groups(rows, roles), absent, smallest(design))
+    found.check(names)
+    blanked = found.blanked(absent)
+    blank = {name: flags for name, flags in zip(names, blanked.T, strict=True) if flags.any()}
+    return Settled(found.kept, blank, found.note(blanked))
+
+
+def smallest(design: Design) -> int:
+    """Records of a pattern, at least: as asked for, or enough to leave residuals for all columns."""
+    asked = design.roles.smallest_pattern
+    return max(SMALLEST, design.width + design.k + 2) if asked is None else asked
 
 
 def surveyed(rows: Rows, frame: Frame) -> Survey:
     """The first pass over rows that may have holes: the spread of a column is that of the cells it has."""
     if frame.design.roles.missing != "patterns":
         return frame.survey(rows)
-    frame.design.complain(rows)
     design = frame.design
 
     def ends(block: Block) -> Both:
@@ -181,9 +210,17 @@ class Patterns:
         """Cells that had a value and leave as holes."""
         return np.asarray(self.holes & ~absent & self.kept[:, None])
 
-    def note(self, absent: Flags) -> str:
+    def check(self, names: Sequence[str]) -> None:
+        """Refuses columns that would be left without a value."""
+        empty = [name for name, hole in zip(names, np.asarray(self.holes[self.kept].all(axis=0)), strict=True) if hole]
+        if empty and self.kept.any():
+            raise InputError(
+                f"No pattern of {self.least} records and more has a value of {', '.join(empty)}.\n"
+                "Leave it out, or ask for a smaller smallest_pattern."
+            )
+
+    def note(self, blanked: Flags) -> str:
         """What became of the patterns, in counts."""
-        blanked = self.blanked(absent)
         return (
             f"{self.count} patterns of missing cells, each protected by itself; of those with fewer than "
             f"{self.least} records {blanked.any(axis=1).sum()} records joined another ({blanked.sum()} cells blanked) "
@@ -206,24 +243,24 @@ def _absent(values: Any) -> Flags:
     return np.isnan(as_float(values))
 
 
-def chosen(rows: Rows, kept: Flags, blank: Mapping[str, Flags], roles: Roles, note: str) -> Rows:
-    """Some of the rows, with some cells blanked."""
-    if not kept.any():
+def chosen(rows: Rows, settled: Settled, names: Sequence[str]) -> Rows:
+    """Some of the rows, with some cells blanked; `names`: the columns that are needed."""
+    if not settled.kept.any():
         raise InputError(
             "No record is left: every one has a missing cell, or a pattern of them that too few share.\n"
             "Use fewer confidential columns, fewer given terms, or fewer groups."
         )
     if isinstance(rows, MemoryRows):
-        found: Rows = rows.without(np.flatnonzero(kept), blank)
+        found: Rows = rows.without(np.flatnonzero(settled.kept), settled.blank)
     else:
         assert isinstance(rows, Batches)
-        found = _spooled(rows, kept, blank, roles)
-    found.notes, found.progress = (*rows.notes, note), rows.progress
+        found = _spooled(rows, settled, names)
+    found.notes, found.progress = (*rows.notes, settled.note), rows.progress
     return found
 
 
-def _spooled(rows: Batches, kept: Flags, blank: Mapping[str, Flags], roles: Roles) -> Spool:
-    names = tuple(name for name in rows.kinds if name in roles.columns)
+def _spooled(rows: Batches, settled: Settled, names: Sequence[str]) -> Spool:
+    blank = settled.blank
     schema = pa.schema([pa.field(n, pa.float64()) if n in blank else rows.schema.field(n) for n in names])
     spool = Spool(schema, {name: rows.kinds[name] for name in names}, rows.threads)
     start = 0
@@ -235,7 +272,7 @@ def _spooled(rows: Batches, kept: Flags, blank: Mapping[str, Flags], roles: Role
             else batch.column(name)
             for name in names
         ]
-        spool.write(pa.RecordBatch.from_arrays(columns, schema=schema).filter(pa.array(kept[here])))
+        spool.write(pa.RecordBatch.from_arrays(columns, schema=schema).filter(pa.array(settled.kept[here])))
         start += len(batch)
     spool.close()
     return spool

@@ -49,6 +49,7 @@ class RolesSection(Section):
     edits: list[str] = []
     groups: list[str] = []
     missing: str = "error"
+    smallest_pattern: int | None = None
 
     def build(self) -> Roles:
         """The roles of the columns."""

@@ -31,7 +31,7 @@ from suffice.ledger import Entry, Ledger
 from suffice.level import LevelStanding, claims
 from suffice.limits import Limits
 from suffice.method import Isometric, Method
-from suffice.missing import complete, surveyed
+from suffice.missing import complete_beside, surveyed
 from suffice.order import shuffled
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
@@ -79,10 +79,11 @@ def protect(
     seed = Seed() if seed is None else seed
     with one_blas_thread():
         roles = method.given(roles)
-        rows = complete(open_rows(data, threads or cores(), progress), roles)
+        rows = open_rows(data, threads or cores(), progress)
+        start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
+        rows, start = complete_beside(rows, start, roles)
         design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
         limits = Limits.learn(rows, design)
-        start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
         beside = rows if start is None else Joined(rows, start, design.confidential)
         frame = Frame(design, start is not None)
         division = Division.of(rows, design)
@@ -326,10 +327,10 @@ class Release:
         design, pieces = self.design, self.done.pieces
         if len(pieces) > 1:
             ranks = [piece.solution.rank for piece in pieces]
-            return f"independent columns of X: {min(ranks)} to {max(ranks)} of {design.m} in {len(pieces)} groups"
+            return f"independent columns of X: {min(ranks)} to {max(ranks)} of {design.width} in {len(pieces)} groups"
         solution = pieces[0].solution
         lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
-        said = f"independent columns of X: {solution.rank} of {design.m}"
+        said = f"independent columns of X: {solution.rank} of {design.width}"
         return said + (f" (dependent: {_some(lost)})" if lost else "")
 
     def _private_notes(self) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ class Roles:
     labels: columns that tell a method its clusters or pieces; they leave as they are, and methods name them themselves
     missing: "error"; "drop" leaves out records with a missing cell in any of these columns; "patterns" protects the
         records with the same missing confidential cells as a group of their own, and keeps the holes
+    smallest_pattern: records that such a pattern has at least, 2 or more; those of a smaller one are blanked to a
+        larger pattern or left out. None: 10, or as many as X has columns and 2 more than are confidential
 
     >>> Roles(confidential=["turnover"], given="C(region)", weight="w").columns
     ('turnover', 'region', 'w')
@@ -62,6 +64,7 @@ class Roles:
     groups: Sequence[str] = ()
     labels: Sequence[str] = ()
     missing: str = "error"
+    smallest_pattern: int | None = None
 
     def __post_init__(self) -> None:
         mistakes = list(_wrong_types(self))
@@ -117,6 +120,8 @@ class Roles:
             roles["labels"] = sorted(self.labels)
         if self.missing != "error":
             roles["missing"] = self.missing
+        if self.smallest_pattern is not None:
+            roles["smallest_pattern"] = self.smallest_pattern
         return json.dumps(roles, sort_keys=True, ensure_ascii=True)
 
     def check(self, columns: Mapping[str, Kind]) -> None:
@@ -164,6 +169,11 @@ def _wrong_types(roles: Roles) -> Iterator[str]:
         yield "`merge_below` must be a whole number, 0 or more."
     if roles.missing not in MISSING:
         yield f"`missing` must be one of {', '.join(MISSING)}."
+    least = roles.smallest_pattern
+    if least is not None and (isinstance(least, bool) or not isinstance(least, int) or least < 2):
+        yield "`smallest_pattern` must be a whole number, 2 or more."
+    elif least is not None and roles.missing != "patterns":
+        yield "`smallest_pattern` says how missing cells are kept. Name missing = patterns as well."
 
 
 def _named(roles: Roles) -> Iterator[tuple[str, str]]:

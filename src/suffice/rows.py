@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain, islice
 from operator import add
 from typing import Any, Literal, Protocol, Self, TypeVar
 
@@ -87,9 +88,14 @@ class Rows(ABC):
 
 def ahead(of: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
     """`of(item)` in order, a few items being worked on ahead, one per thread."""
+    coming = iter(items)
+    first = list(islice(coming, 2))
+    if len(first) < 2:  # to start a thread takes longer than a small group does
+        yield from map(of, first)
+        return
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[T]] = deque()
-        for item in items:
+        for item in chain(first, coming):
             waiting.append(pool.submit(of, item))
             if len(waiting) > threads:
                 yield waiting.popleft().result()

@@ -487,14 +487,7 @@ class Joined(Rows):
     """Rows beside a row-aligned data set: the runs of both are cut at the same rows."""
 
     def __init__(self, rows: Rows, other: Rows, columns: Sequence[str]) -> None:
-        if rows.n != other.n:
-            raise InputError(
-                f"The candidate has {other.n} rows and the data {rows.n}.\n"
-                "Both must have the same rows in the same order."
-            )
-        missing = [name for name in columns if other.kinds.get(name) not in ("float", "integer")]
-        if missing:
-            raise InputError(f"The candidate lacks numeric columns {', '.join(map(repr, missing))}.")
+        check_aligned(rows, other, columns)
         self.rows, self.other = rows, other
         self.n, self.threads, self.progress = rows.n, rows.threads, rows.progress
         self.kinds = rows.kinds
@@ -510,6 +503,17 @@ class Joined(Rows):
                 Block(a.start, {**a.columns, **{COMPANION + name: column for name, column in b.columns.items()}})
                 for a, b in zip(mine, other, strict=True)
             ]
+
+
+def check_aligned(rows: Rows, other: Rows, columns: Sequence[str]) -> None:
+    """Refuses a data set that cannot stand beside the rows."""
+    if rows.n != other.n:
+        raise InputError(
+            f"The candidate has {other.n} rows and the data {rows.n}.\nBoth must have the same rows in the same order."
+        )
+    missing = [name for name in columns if other.kinds.get(name) not in ("float", "integer")]
+    if missing:
+        raise InputError(f"The candidate lacks numeric columns {', '.join(map(repr, missing))}.")
 
 
 def precision(spread: Spread) -> Array:

@@ -51,6 +51,7 @@ def protect(
     merge_below: o.MergeBelow = 0,
     groups: o.Groups = "",
     missing: o.Missing = "error",
+    smallest_pattern: o.SmallestPattern = None,
     bound: o.Bound = None,
     integer: o.Integer = "",
     edit: o.EditText = None,
@@ -79,6 +80,7 @@ def protect(
         "data": {"path": str(data)},
         "roles": {
             **_roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing),
+            "smallest_pattern": smallest_pattern,
             "bounds": o.bounds(bound),
             "integer": o.names(integer),
             "edits": edit or [],

@@ -34,6 +34,10 @@ Missing = Annotated[
     str,
     typer.Option(metavar="error|drop|patterns", help="Missing cells: refuse, drop the records, or keep the holes."),
 ]
+SmallestPattern = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=2, help="Records of a pattern of missing cells, at least."),
+]
 Bound = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME=LOW:HIGH", help="What a column never leaves, wages=0: for one end; or observed-sign."),

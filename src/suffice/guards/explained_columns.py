@@ -18,6 +18,16 @@ def explained_columns(facts: Facts) -> Finding | None:
             "Drop a given term, or call the column what it is: given.",
             {"columns": ", ".join(explained), "count": len(explained)},
         )
+    if facts.constant_within and not facts.constant:
+        most = max(facts.constant_within.values())
+        return Finding(
+            "explained-columns",
+            "note",
+            f"{listed(list(facts.constant_within))}: constant in {count(most, 'group')} or fewer, released unchanged "
+            "there.",
+            "Join groups in which the one value of a column is confidential.",
+            {"columns": ", ".join(facts.constant_within), "groups": most},
+        )
     if facts.constant:
         return Finding(
             "explained-columns",
