@@ -23,8 +23,9 @@ from suffice.microdata import (
 
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
-        "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "mixture", "moment-householder",
-        "residual-correlation", "restore", "romm", "rotate", "score-correlation",
+        "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "micro-hybrid", "microaggregate",
+        "microaggregate-noise", "mixture", "moment-householder", "outliers-apart", "residual-correlation", "resize",
+        "restore", "romm", "rotate", "score-correlation",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
 
@@ -45,10 +46,11 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
 def test_promises_and_independence() -> None:
     exact = {name for name, method in methods().items() if "covariance" in method.promises}
     assert exact == {
-        "addition", "householder", "ipso", "moment-householder", "residual-correlation", "restore", "romm", "rotate",
-        "score-correlation",
+        "addition", "householder", "ipso", "micro-hybrid", "microaggregate-noise", "moment-householder",
+        "outliers-apart", "residual-correlation", "resize", "restore", "romm", "rotate", "score-correlation",
     }  # fmt: skip
-    assert {n for n, m in methods().items() if m.independent} == {"fitted", "ipso", "ipso-a", "ipso-b"}
+    unrelated = {name for name, method in methods().items() if method.independent}
+    assert unrelated == {"fitted", "ipso", "ipso-a", "ipso-b", "micro-hybrid", "resize"}
 
 
 @pytest.mark.parametrize(

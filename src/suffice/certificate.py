@@ -57,13 +57,14 @@ class Certificate:
     coefficients: Coefficients | None
     notes: tuple[str, ...]
     not_promised: tuple[str, ...]
-    same_rows: bool
+    same_rows: bool | None
+    """Whether number of rows and sum of weights are the same; None where records are new ones, of another number."""
     private: tuple[str, ...] = ()
     """For the data holder: how near the release is to the original. It helps an attacker, so it does not travel."""
 
     @property
     def holds(self) -> bool:
-        return self.same_rows and all(claim.holds for claim in self.claims)
+        return self.same_rows is not False and all(claim.holds for claim in self.claims)
 
     def text(self) -> str:
         width = max((len(claim.sentence) + 2 * bool(claim.level) for claim in self.claims), default=0)
@@ -78,7 +79,7 @@ class Certificate:
         for level, claims in groupby(self.claims, key=lambda claim: claim.level):
             lines += [f"  {level}:"] if level else []
             lines += [_line(claim, width) for claim in claims]
-        if not self.same_rows:
+        if self.same_rows is False:
             lines.append("  NOT KEPT: the number of rows or the sum of the weights")
         if self.coefficients is not None:
             lines.append(f"  {self.coefficients}")
@@ -146,15 +147,17 @@ def certify(
     private: tuple[str, ...] = (),
     reached: Iterable[str] = (),
     levels: Iterable[tuple[Claim, ...]] = (),
+    redrawn: bool = False,
 ) -> Certificate:
     """Compare the promised statistics of a pair; those `reached` are told without a promise.
 
     levels: what is kept in groups, clusters, pieces or patterns of missing cells, compared already
+    redrawn: the records are new ones, so that neither their number nor what each was given can be the same
     """
     absent = {"limits"} if pair.broken is None else set()
     skipped = absent if pair.spans_one else {*absent, "mean"}
     promised = [name for name in promises if name not in skipped]
-    claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given"))
+    claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, *(() if redrawn else ("given",))))
     claims += tuple(replace(STATISTICS[name].claim(pair), promised=False) for name in reached if name not in skipped)
     within = tuple(chain.from_iterable(levels))
     original, released = pair.whole
@@ -170,7 +173,7 @@ def certify(
         coefficients(pair) if "fit" in promised else None,
         notes,
         (*_lacking(lacking, within), *not_promised, *_never(within)),
-        original.rows == released.rows and kept_weight,
+        None if redrawn else original.rows == released.rows and kept_weight,
         private,
     )
 

@@ -133,13 +133,16 @@ def one_direction(E: Array, Estar: Array) -> bool:
     """Whether two sets of residuals, of two columns and more, differ in one direction."""
     norms = np.linalg.norm(E, axis=0)
     s = np.linalg.svd((Estar - E)[:, norms > 0] / norms[norms > 0], compute_uv=False)
-    return len(s) > 1 and bool(s[1] <= SAME * s[0]) and gqr(E).rank > 1
+    return len(s) > 1 and bool(Estar.any()) and bool(s[1] <= SAME * s[0]) and gqr(E).rank > 1
 
 
 def explained_within(done: Done) -> Counter[tuple[str, bool]]:
-    """In how many pieces a column has no residual, because it is constant there (True) or a function of X (False)."""
+    """In how many pieces a column has no residual, because it is constant there (True) or a function of X (False).
+
+    Where X leaves no degree of freedom it explains everything, and other rules speak.
+    """
     found: Counter[tuple[str, bool]] = Counter()
-    for solution in (piece.solution for piece in done.pieces):
+    for solution in (piece.solution for piece in done.pieces if piece.solution.nu > 0):
         spread = solution.survey.spread.columns(solution.confidential)
         flat = spread.sd <= 4 * EPS * spread.size
         still = np.flatnonzero(~solution.E.any(axis=0))

@@ -140,10 +140,13 @@ class LevelStanding:
         )
 
 
-def claims(before: LevelStanding, after: LevelStanding) -> tuple[Claim, ...]:
-    """One claim for each statistic of the level, at its worst group."""
+def claims(before: LevelStanding, after: LevelStanding, redrawn: bool = False) -> tuple[Claim, ...]:
+    """One claim for each statistic of the level, at its worst group.
+
+    redrawn: the records are new ones, so that each group may have any number of them
+    """
     level, design, groups = before.level, before.design, len(before.groups)
-    apart = _apart(before, after)
+    apart = _apart(before, after, redrawn)
     kept = [name for name in level.statistics if groups and (name != "fit" or level.given(design))]
     found = [_claim(name, before, after) for name in kept]
     if apart:
@@ -172,11 +175,11 @@ def _pair(before: LevelStanding, after: LevelStanding, groups: slice) -> Pair:
     return Pair(one, two, size, given, design.confidential, True, centred)
 
 
-def _apart(before: LevelStanding, after: LevelStanding) -> str:
+def _apart(before: LevelStanding, after: LevelStanding, redrawn: bool) -> str:
     """Where the groups themselves are not the same; empty where they are."""
     if after.strangers:
         return f"{after.strangers} records of groups that the original does not have"
-    other = np.flatnonzero(~before.shared(after))
+    other = np.flatnonzero(after.moments.rows == 0 if redrawn else ~before.shared(after))
     return f"records or weight, group {other[0] + 1} of {len(before.groups)}" if len(other) else ""
 
 

@@ -18,6 +18,7 @@ from suffice.parameter import Data, Rule
 if TYPE_CHECKING:
     from suffice.design import Design
     from suffice.level import Level
+    from suffice.residual_level import Residuals
     from suffice.roles import Roles
     from suffice.rows import Progress, Rows
     from suffice.seed import Stream
@@ -70,6 +71,10 @@ class Method(ABC):
     def levels(self, design: Design) -> tuple[Level, ...]:
         """Groups of the method's own in which statistics are kept."""
         return ()
+
+    def residuals(self, design: Design) -> Residuals | None:
+        """What is kept of residuals and slopes in these groups."""
+        return None
 
     def given(self, roles: Roles) -> Roles:
         """The roles, with the columns that the method names: they count as given."""
@@ -257,6 +262,11 @@ class Several(Method):
     def asked(self) -> tuple[float | None, ...]:
         return tuple(self.steps[0].asked())
 
+    def given(self, roles: Roles) -> Roles:
+        for step in self.steps:
+            roles = step.given(roles)
+        return roles
+
     @property
     def companion(self) -> object | None:
         return cast(Method, self.steps[0]).companion
@@ -312,8 +322,13 @@ class Steps(Several):
 def in_order(methods: tuple[Method, ...]) -> Method:
     """Methods one after the other: neighbours that see inner products only are one formula."""
     flat = [step for method in methods for step in getattr(method, "steps", (method,))]
+    for step in flat:
+        if step.apart_of:
+            raise UsageError(f"{step.name} protects parts of the records: let its parts be several steps instead.")
     parts: list[Method] = []
     for step in flat:
+        if not isinstance(step, Isometric | Whole):
+            raise UsageError(f"{step.name} cannot be one step of several.")
         last = parts[-1] if parts else None
         if isinstance(step, Isometric) and isinstance(last, Isometric):
             parts[-1] = Chain((*getattr(last, "steps", (last,)), step))

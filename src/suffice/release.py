@@ -28,11 +28,13 @@ from suffice.facts import Facts
 from suffice.grouped import grouped
 from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.ledger import Entry, Ledger
-from suffice.level import LevelStanding, claims
+from suffice.level import Level, LevelStanding, claims
 from suffice.limits import Limits
 from suffice.method import Isometric, Method
+from suffice.microdata.resize import Resize
 from suffice.missing import complete_beside, surveyed
-from suffice.order import shuffled
+from suffice.residual_level import ResidualStanding
+from suffice.resized import redrawn
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
@@ -95,8 +97,14 @@ def protect(
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
         if method.apart_of:
             division = Division.crossed(division, method.apart(rows, design, stream), design)
-        done = work.done(method, start) if division is None else grouped(work, method, start, division)
+        done = _done(work, method, start, division)
         return Release._made(data, rows, done, method, seed, accept or {}, keyed, limits)
+
+
+def _done(work: Work, method: Method, start: Rows | None, division: Division | None) -> Done:
+    if isinstance(method, Resize):
+        return redrawn(work, method, division)
+    return work.done(method, start) if division is None else grouped(work, method, start, division)
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,11 +140,11 @@ class Release:
             raise UsageError(
                 f"{method.name} makes a column {taken[0]!r} and the data have one.\nRename that of the data."
             )
-        names = (*(name for name in rows.kinds if name in _leaving(done.design.roles)), *done.labels)
-        held = isinstance(rows, MemoryRows)
-        order = shuffled(done.stream, rows.n) if held else None
+        names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
+        held = isinstance(rows, MemoryRows) or done.drawn is not None
+        order = done.order()
         facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed, limits)
-        state: dict[str, Any] = {}
+        state: dict[str, Any] = {} if done.drawn is None else {"frame": done.drawn.frame}
         if isinstance(rows, MemoryRows) and done.Ystar is not None and order is not None:
             changed: dict[str, Any] = {name: done.Ystar[:, j] for j, name in enumerate(done.design.confidential)}
             labels: dict[str, Any] = {name: values.copy() for name, values in done.labels.items()}  # moved in place
@@ -168,6 +176,8 @@ class Release:
 
     def aligned(self) -> Any:
         """NOT FOR RELEASE: the released values in the original order of rows, for research."""
+        if self.done.drawn is not None:
+            raise UsageError(f"{self.method.name} draws new records: none of them stands for one of the original.")
         with one_blas_thread():
             runs = self.done.rows.map(self._run, self.done.columns, "aligning")
             Ystar = np.vstack(list(runs))
@@ -247,7 +257,7 @@ class Release:
 
     def _needed(self) -> tuple[str, ...]:
         """The columns that a certificate reads."""
-        return (*self.design.columns, *self.done.labels)
+        return (*self.done.outgoing.columns, *self.done.labels)
 
     def _schema(self, columns: Sequence[str]) -> Any:
         if isinstance(self.rows, Batches):
@@ -258,17 +268,19 @@ class Release:
         return as_table(self.frame, self.columns)
 
     def _certified(self, rows: Rows | None, source: str) -> Certificate:
-        done, design = self.done, self.design
+        done, design = self.done, self.done.outgoing
         leaving = Leaving(done) if rows is None else rows
         size = done.survey.spread.size[: design.m + design.k]
         after, third = stand(leaving, design, done.centre), self._third(leaving)
         pair = Pair.of(done.original, after, size, design, self._broken(rows), third)
         holes, rounded = design.roles.missing == "patterns", bool(design.roles.integer)
         promises = [name for name in self.method.promises if name == "limits" or not holes]
+        reached = rounded or not (done.drawn is None or done.drawn.proportional)
         return certify(
             pair,
-            ("limits",) if rounded else promises,
-            reached=[name for name in promises if name != "limits"] if rounded else (),
+            ("limits",) if reached else promises,
+            reached=[name for name in promises if name != "limits"] if reached else (),
+            redrawn=done.drawn is not None,
             levels=self._within(leaving, promised=not rounded),
             terms=design.terms,
             method=self.method.name,
@@ -295,8 +307,21 @@ class Release:
             if level not in known:
                 known[level] = LevelStanding.learn(self.done.marked(self.rows), self.design, level)
             before = known[level]
-            found.append(tuple(replace(claim, promised=promised) for claim in claims(before, before.of(rows))))
+            after = replace(before, design=self.done.outgoing).of(rows)
+            told = claims(before, after, redrawn=self.done.drawn is not None)
+            told = (*told, *self._residuals(level, rows))
+            found.append(tuple(replace(claim, promised=promised) for claim in told))
         return found
+
+    def _residuals(self, level: Level, rows: Rows) -> tuple[Claim, ...]:
+        """What is kept of residuals and slopes; the original's side is looked at once."""
+        kept = self.method.residuals(self.design)
+        if kept is None or level not in kept.levels:
+            return ()
+        if "residuals" not in self._state:
+            self._state["residuals"] = kept.standing(self.done.marked(self.rows), self.design)
+        before: ResidualStanding = self._state["residuals"]
+        return before.claims(before.of(rows), level)
 
     def _broken(self, rows: Rows | None) -> Mapping[str, int] | None:
         """Released records that leave each bound or edit, counted in the rows that leave."""
@@ -306,7 +331,8 @@ class Release:
 
     def _notes(self) -> tuple[str, ...]:
         design, facts = self.design, self.facts
-        notes = [self._ranks(), *design.notes, *self.rows.notes]
+        drawn = self.done.drawn
+        notes = [*(() if drawn is None else drawn.notes), self._ranks(), *design.notes, *self.rows.notes]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
         counted = running_numbers(self.rows, design, self.done.survey.spread)
@@ -334,6 +360,8 @@ class Release:
         return said + (f" (dependent: {_some(lost)})" if lost else "")
 
     def _private_notes(self) -> tuple[str, ...]:
+        if self.done.drawn is not None:  # a record that stands for none correlates with none
+            return self.done.remarks
         pairs = zip(self.facts.confidential, self.facts.correlations, strict=True)
         reached = ", ".join(f"{name} {value:.3f}" for name, value in pairs)
         return (*self.done.remarks, f"residual correlation with the original: {reached}")
@@ -350,7 +378,8 @@ class Release:
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
-        return f"Release({self.rows.n} rows x {len(self.columns)} columns, {self.method.name}, {state})"
+        n = self.rows.n if self.done.drawn is None else self.done.drawn.n
+        return f"Release({n} rows x {len(self.columns)} columns, {self.method.name}, {state})"
 
 
 def certificate_path(target: Path) -> Path:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from suffice.level import Level
 from suffice.level import levels_of as levels
 from suffice.limits import Limits
 from suffice.method import Isometric, Method, Steps, Whole
+from suffice.order import shuffled
 from suffice.rows import Block, Rows
 from suffice.seed import Stream
 from suffice.solution import Draws, Frame, Joined, Solution, Supplied, Survey
@@ -60,6 +62,17 @@ class Solved:
 
 
 @dataclass(frozen=True, repr=False)
+class Drawn:
+    """Records of a release that stand for none of the original, and may be fewer or more."""
+
+    frame: Any
+    n: int
+    proportional: bool
+    """Whether every group has its exact share of them, so that what is kept in each is kept overall."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class Done:
     """What a release is made of: `released` gives Y* of a block of `rows` that holds `columns`."""
 
@@ -80,6 +93,20 @@ class Done:
     """Groups in which statistics are kept."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Columns that the method made, in the order of the rows; they leave with the release."""
+    drawn: Drawn | None = None
+    """What leaves in place of `rows`, where the method draws records of its own."""
+
+    @property
+    def outgoing(self) -> Design:
+        """The design of the records that leave: those of the original, or drawn ones, which have no weight."""
+        roles = self.design.roles
+        return self.design if self.drawn is None else replace(self.design, roles=replace(roles, weight=None))
+
+    def order(self) -> NDArray[np.int64] | None:
+        """Which row stands where in the release; None where that is settled as they leave, none where all are new."""
+        if self.drawn is not None:
+            return np.empty(0, dtype=np.int64)
+        return shuffled(self.stream, self.rows.n) if self.Ystar is not None else None
 
     def marked(self, rows: Rows) -> Rows:
         """Rows in the order of the original, with the columns that the method made."""

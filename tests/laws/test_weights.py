@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from suffice import Ipso, Release, ResidualCorrelation, Restore, Roles, Romm, Rotate, Seed, methods, protect
 from suffice.errors import InputError
 from suffice.method import Method
+from suffice.microdata import Resize
 from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, ENGINE
 from tests.truth import EPS, ratios
@@ -31,6 +32,8 @@ def promising() -> list[Method]:
     """Every example that promises something; one that needs a companion follows a mask."""
     found = []
     for method in methods().values():
+        if method is Resize:
+            continue  # no weight leaves with its records: test_resized
         for example in [Rotate(sweeps=3)] if method is Rotate else method.examples():
             if example.promises:
                 found.append(Romm(lam=0.3).then(example) if example.name in ("restore", "addition") else example)

@@ -67,19 +67,21 @@ class MemoryRows(Columns):
         self, names: Sequence[str], changed: Mapping[str, NDArray[np.float64]], order: NDArray[np.int64]
     ) -> Any:
         """The columns `names` in the order given, as the frame that came in; `changed` ones are moved in place."""
-        kept = [name for name in names if name not in changed]
-        frame = self.frame.select(kept)[order, :] if kept else self.frame.select([])
 
         def move(values: NDArray[np.float64]) -> None:  # in place: new memory is slower than moving twice
             values[:] = np.take(values, order, mode="clip")  # "raise" would be buffered
 
         for _ in ahead(move, changed.values(), self.threads):
             pass
-        fresh = dict(changed)
-        if not kept:
-            frame = nw.from_dict(fresh, backend=self.frame.implementation)
-        frame = self._with(frame, fresh)
-        frame = frame.select(names)
+        return self.assembled(names, changed, order)
+
+    def assembled(
+        self, names: Sequence[str], made: Mapping[str, NDArray[np.float64]], places: NDArray[np.int64]
+    ) -> Any:
+        """Columns as the kind of frame that came in: those made elsewhere, the others as the rows at `places` have."""
+        kept, fresh = [name for name in names if name not in made], dict(made)
+        frame = self.frame.select(kept)[places, :] if kept else nw.from_dict(fresh, backend=self.frame.implementation)
+        frame = self._with(frame, fresh).select(names)
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])
         return _bare(nw.to_native(frame))

@@ -13,6 +13,7 @@ from suffice.microdata.mixture import Mixture as Mixture
 from suffice.microdata.moment_householder import MomentHouseholder as MomentHouseholder
 from suffice.microdata.outliers_apart import OutliersApart as OutliersApart
 from suffice.microdata.residual_correlation import ResidualCorrelation as ResidualCorrelation
+from suffice.microdata.resize import Resize as Resize
 from suffice.microdata.restore import Restore as Restore
 from suffice.microdata.romm import Romm as Romm
 from suffice.microdata.rotate import Rotate as Rotate

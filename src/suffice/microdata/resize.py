@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,6 +12,12 @@ from suffice.algebra.decomposition import Array, gqr, split
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method import Method
 from suffice.parameter import Count, parameter
+
+if TYPE_CHECKING:
+    from suffice.roles import Roles
+
+MOST = 2**20
+"""Records that are drawn at most: they are held in memory."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,10 @@ class Resize(Method):
 
     **Promises** means, and variances and covariances with divisor n of the original and m of the release (so with n - 1
     and m - 1 they are off by a factor), hence every regression among the columns. Nothing of the original but these is
-    left. Columns change together: a numeric column is one of them or leaves out, a category can only be a group.
+    left. With groups, all this in each of them; records are dealt to groups in proportion to their size, and overall
+    it holds exactly where the proportions are exact. With weights, weighted moments are kept as plain ones: the records
+    drawn all count alike. Columns change together: a number is confidential or left out, a category can only be a
+    group; given and kept columns, bounds, whole numbers and edits are refused.
 
     m: how many records to draw, in each group one more than the independent columns of deviations at least
 
@@ -45,9 +55,20 @@ class Resize(Method):
 
     m: int = parameter(Count(), "how many records to draw")
 
-    def draws(self, k: int) -> int:
-        """How many columns of Z `draw` uses at most for k columns."""
-        return k
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.m > MOST:
+            raise UsageError(
+                f"resize draws {MOST:,} records at most and m is {self.m:,}.\n"
+                "Make several releases: together they have the same means and covariances."
+            )
+
+    def given(self, roles: Roles) -> Roles:
+        """The roles as they are, if a release of new records can have them."""
+        mistakes = list(_unfit(roles))
+        if mistakes:
+            raise UsageError("\n".join(mistakes))
+        return roles
 
     def draw(self, mean: Array, R: Array, Z: Array) -> Array:
         """Y* of m rows, or of the rows of Z that fall to one group.
@@ -61,6 +82,28 @@ class Resize(Method):
     @classmethod
     def examples(cls) -> tuple[Resize, ...]:
         return cls(m=40), cls(m=400)
+
+
+def _unfit(roles: Roles) -> Iterator[str]:
+    """A new record has the columns drawn with it and a group, no more."""
+    categories = [factor.column for term in roles.terms.terms for factor in term if factor.transform == "C"]
+    for name in dict.fromkeys(categories):
+        yield f"resize draws new records, for which {name!r} cannot be given. Name it in `groups`."
+    for name in [name for name in roles.terms.columns if name not in categories]:
+        yield (
+            f"resize draws new records, for which {name!r} cannot be given. Name it in `confidential` to draw it with "
+            "the others, in `groups` if it is a category, or leave it out."
+        )
+    if not roles.terms.intercept:
+        yield "resize keeps means, so the intercept stays. Leave `given` empty."
+    for role in ("keep", "labels"):
+        for name in getattr(roles, role):
+            yield f"resize draws new records, so {name!r} in `{role}` cannot stay as it is. Leave it out."
+    for role in ("bounds", "integer", "edits"):
+        if getattr(roles, role):
+            yield f"resize draws new records from means and covariances alone and cannot keep `{role}`. Leave them out."
+    if roles.missing == "patterns":
+        yield "resize draws records with all columns, so patterns of missing cells cannot stay. Use missing = drop."
 
 
 def factored(Y: Array, w: Array | None = None) -> tuple[Array, Array]:

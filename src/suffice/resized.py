@@ -1,0 +1,154 @@
+"""A release with a number of records of its own: the moments of each group, and new records that have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.algebra.decomposition import Array, gqr
+from suffice.delivery import released_schema
+from suffice.division import Division
+from suffice.engines.memory import MemoryRows
+from suffice.engines.parquet import Batches
+from suffice.errors import InfeasibleError, InputError
+from suffice.grouped import grouped
+from suffice.microdata.fitted import Fitted
+from suffice.microdata.resize import Resize, resized
+from suffice.order import shuffled
+from suffice.rows import Rows
+from suffice.statistic import CONSTANT
+from suffice.watch import negatives
+from suffice.work import Done, Drawn, Piece, Work, levels_of
+
+Counts = NDArray[np.int64]
+
+
+def redrawn(work: Work, method: Resize, division: Division | None) -> Done:
+    """m records in place of those of the file, the groups in proportion to theirs."""
+    known = work.done(Fitted(), None) if division is None else grouped(work, Fitted(), None, division)
+    pieces = tuple(replace(piece, remarks=()) for piece in known.pieces)
+    sizes = np.array([piece.solution.survey.spread.weight for piece in pieces])
+    _check_weights(pieces)
+    moments = [moments_of(piece) for piece in pieces]
+    counts = dealt_out(method.m, sizes, np.array([len(R) + 1 for _, R in moments]))
+    draws = [work.stream.child(f"resize {number}") for number in range(len(pieces))]
+    values = np.vstack(
+        [
+            resized(mean, R, stream.normals(0, int(count), len(R)))
+            for (mean, R), count, stream in zip(moments, counts, draws, strict=True)
+        ]
+    )
+    order = shuffled(work.stream, method.m)
+    first = np.zeros(1, dtype=np.int64) if division is None else np.unique(division.labels, return_index=True)[1]
+    frame = _frame(work, values[order], first, np.repeat(np.arange(len(first)), counts)[order])
+    drawn = Drawn(frame, method.m, _proportional(counts, sizes), notes(work, counts, sizes))
+    return replace(
+        known,
+        pieces=pieces,
+        Ystar=None,
+        watch=_watched(work, known, values),
+        levels=levels_of(method, work.design),
+        drawn=drawn,
+    )
+
+
+def moments_of(piece: Piece) -> tuple[Array, Array]:
+    """Mean and R of the records protected together, S = R'R; the mean of a constant is that constant."""
+    solution = piece.solution
+    spread = solution.survey.spread.columns(solution.confidential)
+    return np.where(spread.low == spread.high, spread.low, spread.mean), gqr(solution.E).R / np.sqrt(spread.rows)
+
+
+def dealt_out(m: int, sizes: Array, least: Counts) -> Counts:
+    """Records for each group: in proportion to its size, by largest remainders, and never fewer than it needs.
+
+    >>> dealt_out(10, np.array([60.0, 30.0, 1.0]), np.array([2, 2, 2])).tolist()
+    [5, 3, 2]
+    """
+    if m < least.sum():
+        raise InfeasibleError(
+            f"Resize needs {least.sum():,} records at least and {m:,} are asked for.\n"
+            f"  groups {len(least):,} . each needs one more than it has independent columns, {least.max():,} at most\n"
+            f"Ask for m = {least.sum():,} or more, join small groups, or leave columns out."
+        )
+    counts = least.copy()
+    free = np.ones(len(sizes), dtype=bool)
+    while True:
+        left = m - counts[~free].sum()
+        share = np.where(free, left * sizes / max(sizes[free].sum(), 1e-300), counts)
+        short = free & (share < least)
+        if not short.any():
+            break
+        free &= ~short
+    counts = np.where(free, np.floor(share + 1e-9).astype(np.int64), counts)
+    rest = np.where(free, np.round(share - counts, 9), -1.0)  # equal remainders are equal in every engine
+    counts[np.argsort(-rest, kind="stable")[: m - counts.sum()]] += 1
+    return counts
+
+
+def notes(work: Work, counts: Counts, sizes: Array) -> tuple[str, ...]:
+    """What a reader of the release must know of its records."""
+    found = [
+        f"{counts.sum():,} records drawn anew in place of {work.rows.n:,}: none of them stands for one of the original",
+        "variances and covariances are those with the number of records as divisor (n, not n - 1), in both files",
+    ]
+    weight = work.design.roles.weight
+    if weight is not None:
+        found += [f"what is kept are moments weighted by {weight}; the records drawn have no weight, all count alike"]
+    if not _proportional(counts, sizes):
+        found += [
+            "the groups have about the share of records that they had, so that means and covariances of all groups "
+            "together are near those of the original and not equal to them"
+        ]
+    return tuple(found)
+
+
+def _proportional(counts: Counts, sizes: Array) -> bool:
+    """Whether every group has exactly its share, so that what is kept in each is kept overall."""
+    return bool((np.abs(counts * sizes.sum() - counts.sum() * sizes) <= CONSTANT * counts.sum() * sizes.sum()).all())
+
+
+def _check_weights(pieces: tuple[Piece, ...]) -> None:
+    """Refuses groups of which there is nothing to keep."""
+    empty = sum(piece.solution.survey.effective is None for piece in pieces)
+    if 0 < empty < len(pieces):
+        raise InputError(
+            f"All records have weight zero in {empty} of {len(pieces)} groups: they have no moments to be kept.\n"
+            "Leave these groups out."
+        )
+
+
+def _frame(work: Work, values: Array, first: Counts, group: Counts) -> Any:
+    """New records as the kind of frame that came in; what tells their group is as it was."""
+    roles = work.design.roles
+    leaving = [name for name in work.rows.kinds if name in (*roles.groups, *roles.confidential)]
+    made = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(roles.confidential)}
+    if isinstance(work.rows, MemoryRows):
+        return work.rows.assembled(leaving, made, first[group])
+    return _labels(work.rows, first, roles.groups).assembled(leaving, made, group)
+
+
+def _labels(rows: Rows, places: Counts, groups: Any) -> MemoryRows:
+    """The columns that tell groups, one record of each group, as a release of the file has them."""
+    assert isinstance(rows, Batches)
+    taken, start = [], 0
+    for batch in rows.batches(list(groups)) if groups else ():
+        here = (places >= start) & (places < start + len(batch))
+        taken.append((np.flatnonzero(here), pa.Table.from_batches([batch.take(pa.array(places[here] - start))])))
+        start += len(batch)
+    if not taken:
+        return MemoryRows(pa.table({}))
+    table = pa.concat_tables([part for _, part in taken]).cast(released_schema(rows.schema, list(groups), ()))
+    return MemoryRows(table.take(pa.array(np.argsort(np.concatenate([numbers for numbers, _ in taken])))))
+
+
+def _watched(work: Work, known: Done, values: Array) -> Any:
+    """No record is that of anyone, so that none can be given away; signs are seen in the records that were drawn."""
+    design = work.design
+    spread = work.survey.spread.columns(slice(design.m, design.m + design.k))
+    constant = spread.sd <= CONSTANT * spread.size
+    return replace(known.watch, copies=(), outlying_near=0, negative=negatives(spread, constant, values))
