@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.answer import Made
+from suffice.crossing import Crossing
 from suffice.design import Design
 from suffice.errors import UsageError
 from suffice.formula import Term, label, parse
-from suffice.hybrid import BELOW, Parts, Slopes, hybrid, kept
-from suffice.level import Level
+from suffice.hybrid import BELOW, Kept, Parts, Slopes, hybrid, kept
+from suffice.level import LEVELLED, MISSING, Level
 from suffice.method import Whole
 from suffice.microdata.microaggregate import Microaggregate
 from suffice.parameter import Formula, Names, parameter
+from suffice.residual_level import SENTENCES, Residuals
 from suffice.roles import Roles
 from suffice.rows import Progress
 from suffice.seed import Stream
@@ -26,6 +28,8 @@ from suffice.task import Array, Task
 
 MADE = "cluster"
 """The column that tells clusters which the method has made."""
+PLACES = {"cluster group": "groups", "cluster": "clusters", "piece": "pieces"}
+"""The levels of `kept`, by what tells them."""
 FORMULAS = ("local", "overall", "pieces_given", "groups_given")
 
 
@@ -193,21 +197,45 @@ class MicroHybrid(Whole):
         return said, f"alpha = {parts.alpha:.4g}; largest alpha of all clusters: {limit}{stays}"
 
     def levels(self, design: Design) -> tuple[Level, ...]:
-        """What is kept in clusters, in groups of clusters and in pieces."""
-        by = dict(self.groupings())
-        if isinstance(self.clusters, Microaggregate):
-            by["clusters"] = (MADE,)
-        by["pieces"] = tuple(dict.fromkeys([*by.get("clusters", ()), *by.get("pieces", ())])) if self.pieces else ()
-        where = {"cluster group": "cluster_groups", "cluster": "clusters", "piece": "pieces"}
+        """What is kept in groups of clusters, in clusters and in pieces."""
+        by = self._by(design)
         found = []
-        for level, place in where.items():
-            claims = [claim for claim in kept(self._parts(design.roles), self.slopes) if claim.level == level]
+        for level, place in PLACES.items():
+            claims = [claim for claim in self._kept(design) if claim.level == level]
             if claims and by.get(place):
-                fitted = {name for claim in claims if claim.what == "fit" for name in claim.columns}
+                fitted = [name for claim in claims if claim.what == "fit" for name in claim.columns]
                 terms = [term for name in fitted for term in parse(getattr(self, name)).terms]
-                statistics = tuple(c.what for c in claims if c.what in ("mean", "covariance", "fit"))
-                found.append(Level(" and ".join(by[place]), by[place], statistics, columns_of(design, terms)))
+                statistics = tuple(c.what for c in claims if c.what in LEVELLED)
+                holes = design.roles.missing == "patterns"
+                named = " and ".join([*by[place], *([MISSING] if holes else [])])
+                found.append(Level(named, by[place], statistics, columns_of(design, terms), holes))
         return tuple(found)
+
+    def residuals(self, design: Design) -> Residuals | None:
+        """What is kept of residuals and slopes in clusters, and in groups of them."""
+        by, levels = self._by(design), {level.by: level for level in self.levels(design)}
+        places: dict[str, Literal["clusters", "groups"]] = {"cluster group": "groups", "cluster": "clusters"}
+        kept = []
+        for name, place in places.items():
+            what = tuple(c.what for c in self._kept(design) if c.level == name and c.what in SENTENCES)
+            if what:
+                kept.append((levels[by[place]], place, what))
+        if not kept:
+            return None
+        formulas = tuple(self.matrices(design.roles).items())
+        return Residuals(Crossing(tuple(by.items()), formulas, design.roles.missing == "patterns"), tuple(kept))
+
+    def _kept(self, design: Design) -> tuple[Kept, ...]:
+        return kept(self._parts(design.roles), self.slopes)
+
+    def _by(self, design: Design) -> dict[str, tuple[str, ...]]:
+        """Columns that tell clusters, pieces and groups of clusters; all of them lie within the groups of the file."""
+        named = dict(self.groupings())
+        clusters = (MADE,) if isinstance(self.clusters, Microaggregate) else named.get("clusters", ())
+        own = {"all": (), "groups": named.get("cluster_groups"), "clusters": clusters}
+        own["pieces"] = (*clusters, *named["pieces"]) if "pieces" in named else None
+        groups = design.roles.groups
+        return {place: tuple(dict.fromkeys([*groups, *by])) for place, by in own.items() if by is not None}
 
     def _parts(self, roles: Roles) -> set[Any]:
         named = {*self.groupings(), *self.matrices(roles)}
