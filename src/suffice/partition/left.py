@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,10 @@ Rows = NDArray[np.int64]
 
 def sums(V: Array) -> tuple[Array, Array]:
     """Sums of the columns as pairs of floats, twice the digits: neither the order of rows nor an offset shows."""
-    high = np.array([math.fsum(column) for column in V.T])
-    low = np.array([math.fsum((*column, -total)) for column, total in zip(V.T, high, strict=True)])
-    return high, low
+    columns = [column.tolist() for column in V.T]
+    high = [math.fsum(column) for column in columns]
+    low = [math.fsum(chain(column, (-total,))) for column, total in zip(columns, high, strict=True)]
+    return np.array(high), np.array(low)
 
 
 @loops

@@ -9,22 +9,29 @@ from numpy.typing import NDArray
 from suffice.partition.jit import loops
 from suffice.partition.left import subtract
 from suffice.partition.search import DEEP, farthest, nearest
-from suffice.partition.tree import planted, remove
+from suffice.partition.tree import planted, refit, remove
 from suffice.rows import Progress
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-THINNED = 0.85
-"""The tree is grown again when this share of its records is left."""
+THINNED = 0.75
+"""A tree is grown again when this share of its records is left."""
+
+FITTED = 0.95
+"""Until then it is fitted to the records left whenever they are this share of those at the last fit."""
 
 
 def take(V: Array, k: int, labels: Rows, high: Array, low: Array, progress: Progress | None) -> int:
     """Label groups until fewer than 3k records are left, keep their sums, and return the number of groups."""
     groups, rows = 0, np.arange(len(V))
     while len(rows) >= 3 * k:
-        until = int(THINNED * len(rows))
-        groups = _pairs(V, k, until, labels, groups, high, low, *planted(V, rows))
+        tree = planted(V, rows)
+        _, boxes, _, names, norms, _, left, lowest, longest, centre, _, _ = tree
+        while left[0] >= 3 * k and left[0] > THINNED * len(rows):
+            groups = _pairs(V, k, int(FITTED * left[0]), labels, groups, high, low, *tree)
+            centre[:] = (high + low) / max(left[0], 1)
+            refit(V, centre, names, boxes, norms, left, lowest, longest)
         rows = np.flatnonzero(labels < 0)
         if progress:
             progress("groups", len(V) - len(rows), len(V))
@@ -49,6 +56,7 @@ def _pairs(  # type: ignore[no-untyped-def]
     left,
     lowest,
     longest,
+    centre,
     origin,
     scale,
 ) -> int:
@@ -59,7 +67,7 @@ def _pairs(  # type: ignore[no-untyped-def]
         q = (high + low) / left[0]
         for _ in range(2):  # r, farthest from the centroid, and its nearest; then s, farthest from r
             rows[0] = farthest(
-                V, q, depth, boxes, cells, names, left, lowest, longest, origin, scale, single, d, stack, bounds
+                V, q, depth, boxes, cells, names, left, lowest, longest, centre, origin, scale, single, d, stack, bounds
             )
             q = V[rows[0]]
             remove(rows[0], depth, cells, names, norms, place, left, lowest, longest)

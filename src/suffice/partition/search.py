@@ -75,16 +75,16 @@ def distances(cell, q, d) -> None:  # type: ignore[no-untyped-def]
 
 
 @loops
-def most(box, norm, q, origin):  # type: ignore[no-untyped-def]
+def most(box, norm, q, centre):  # type: ignore[no-untyped-def]
     """An upper bound of the distance from q to a record in the box: its far corner, or |x|^2 + |q|^2 - 2 min x'q."""
     corner, own, least = 0.0, 0.0, 0.0
     for j in range(len(q)):
         down, up = q[j] - box[0, j], box[1, j] - q[j]
         away = max(down, up)
         corner += away * away
-        o = q[j] - origin[j]
+        o = q[j] - centre[j]
         own += o * o
-        least += min(o * (box[0, j] - origin[j]), o * (box[1, j] - origin[j]))
+        least += min(o * (box[0, j] - centre[j]), o * (box[1, j] - centre[j]))
     turned = (norm + own) * (1.0 + SLACK) - 2.0 * least + SLACK * abs(least)
     return min(corner, turned)
 
@@ -101,7 +101,7 @@ def least(box, q):  # type: ignore[no-untyped-def]
 
 @loops
 def farthest(  # type: ignore[no-untyped-def]
-    V, q, depth, boxes, cells, names, left, lowest, longest, origin, scale, single, d, stack, bounds
+    V, q, depth, boxes, cells, names, left, lowest, longest, centre, origin, scale, single, d, stack, bounds
 ):
     """The row farthest from q; the lowest of equals."""
     first, best, found = (1 << depth) - 1, -1.0, -1
@@ -127,8 +127,8 @@ def farthest(  # type: ignore[no-untyped-def]
                             enough = seen(best, scale, wrong, -1.0)
         else:
             a, b = 2 * node + 1, 2 * node + 2
-            x = most(boxes[a], longest[a], q, origin) if left[a] > 0 else -1.0
-            y = most(boxes[b], longest[b], q, origin) if left[b] > 0 else -1.0
+            x = most(boxes[a], longest[a], q, centre) if left[a] > 0 else -1.0
+            y = most(boxes[b], longest[b], q, centre) if left[b] > 0 else -1.0
             if x < y:
                 a, b, x, y = b, a, y, x
             if y >= best and left[b] > 0:
@@ -194,7 +194,7 @@ def insert(distance, row, near, rows) -> None:  # type: ignore[no-untyped-def]
 def neighbours(V: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """For every record the rows of the `count` nearest, itself among them, nearest first."""
     found = np.empty((len(V), min(count, len(V))), np.int64)
-    depth, boxes, cells, names, _, _, left, lowest, _, origin, scale = planted(V, np.arange(len(V)))
+    depth, boxes, cells, names, _, _, left, lowest, _, _, origin, scale = planted(V, np.arange(len(V)))
     _all_nearest(V, found, depth, boxes, cells, names, left, lowest, origin, scale)
     return found
 

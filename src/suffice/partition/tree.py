@@ -18,11 +18,13 @@ LEAF = 256
 """Records in a leaf: enough for the processor to work on several at a time."""
 
 
-def planted(V: Array, rows: Rows) -> tuple[int, Array, Single, Rows, Array, Rows, Rows, Rows, Array, Array, float]:
+def planted(
+    V: Array, rows: Rows
+) -> tuple[int, Array, Single, Rows, Array, Rows, Rows, Rows, Array, Array, Array, float]:
     """The records `rows` of V in a tree, which reorders `rows`.
 
-    depth; of every node its box, and further on records left, lowest row and longest norm; of every leaf its cells,
-    row numbers and norms, which are taken from an origin; of every record its place. Cells are (v - origin) scale.
+    depth; boxes of nodes; cells, row numbers and norms of leaves; places of records; records left, lowest row and
+    longest norm of nodes; the centre from which norms are measured; origin and scale of the cells, (v - origin) scale.
     """
     depth = height(len(rows), LEAF)
     leaves, nodes, size, p = 1 << depth, (2 << depth) - 1, -(-len(rows) >> depth), V.shape[1]
@@ -30,11 +32,21 @@ def planted(V: Array, rows: Rows) -> tuple[int, Array, Single, Rows, Array, Rows
     names, norms = np.empty((leaves, size), np.int64), np.empty((leaves, size))
     place, left, lowest = np.empty(len(V), np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     longest, origin = np.empty(nodes), V[rows].mean(axis=0)
+    boxes[0] = V[rows].min(axis=0), V[rows].max(axis=0)
     grow(V, rows, depth, boxes)
-    fill(V, rows, depth, origin, names, norms, place, left, lowest, longest)
+    fill(rows, depth, names, place)
+    refit(V, origin, names, boxes, norms, left, lowest, longest)
     scale = math.ldexp(1.0, -math.frexp(math.sqrt(longest[0]))[1])
     copy(V, origin, scale, names, cells)
-    return depth, boxes, cells, names, norms, place, left, lowest, longest, origin, scale
+    return depth, boxes, cells, names, norms, place, left, lowest, longest, origin.copy(), origin, scale
+
+
+def refit(
+    V: Array, centre: Array, names: Rows, boxes: Array, norms: Array, left: Rows, lowest: Rows, longest: Array
+) -> None:
+    """Fit everything by which the tree is searched to the records that are left, and to their centre."""
+    enclose(V, names, boxes)
+    weigh(V, centre, names, norms, left, lowest, longest)
 
 
 @loops
@@ -84,48 +96,70 @@ def height(n, leaf):  # type: ignore[no-untyped-def]
 
 @loops
 def grow(V, rows, depth, boxes) -> None:  # type: ignore[no-untyped-def]
-    """Order the rows: leaf l holds rows[l n >> depth : (l + 1) n >> depth]. Boxes are cut on their widest side."""
-    n, p = len(rows), V.shape[1]
-    for level in range(depth + 1):
+    """Order the rows: leaf l holds rows[l n >> depth : (l + 1) n >> depth]. Boxes are cut on their widest side.
+
+    The boxes of this stage are those of the root, cut; `enclose` fits them to the records.
+    """
+    n = len(rows)
+    for level in range(depth):
         for t in range(1 << level):
-            node = (1 << level) - 1 + t
-            start, end = ((t << (depth - level)) * n) >> depth, (((t + 1) << (depth - level)) * n) >> depth
-            for j in range(p):
-                boxes[node, 0, j], boxes[node, 1, j] = np.inf, -np.inf
-            for i in range(start, end):
-                for j in range(p):
-                    value = V[rows[i], j]
-                    if value < boxes[node, 0, j]:
-                        boxes[node, 0, j] = value
-                    if value > boxes[node, 1, j]:
-                        boxes[node, 1, j] = value
-            if level < depth and start < end:
-                widest = 0
-                for j in range(1, p):
-                    if boxes[node, 1, j] - boxes[node, 0, j] > boxes[node, 1, widest] - boxes[node, 0, widest]:
-                        widest = j
-                middle = (((2 * t + 1) << (depth - level - 1)) * n) >> depth
-                if middle < end:
-                    select(V, rows, start, end, middle, widest)
+            node, step = (1 << level) - 1 + t, depth - level
+            start, end, middle = (
+                ((t << step) * n) >> depth,
+                ((t + 1) << step) * n >> depth,
+                ((2 * t + 1) << step - 1) * n >> depth,
+            )
+            widest = np.argmax(boxes[node, 1] - boxes[node, 0])
+            select(V, rows, start, end, middle, widest)
+            boxes[2 * node + 1], boxes[2 * node + 2] = boxes[node], boxes[node]
+            boxes[2 * node + 1, 1, widest] = boxes[2 * node + 2, 0, widest] = V[rows[middle], widest]
 
 
 @loops
-def fill(V, rows, depth, origin, names, norms, place, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
-    """Put the records into their leaves; count them and bound rows and norms in every node."""
-    n, p = len(rows), V.shape[1]
-    norms[:], names[:] = -1.0, V.shape[0]
-    first = (1 << depth) - 1
+def enclose(V, names, boxes) -> None:  # type: ignore[no-untyped-def]
+    """Fit the box of every node to the records that it still has; a box without any is inside out."""
+    leaves, size = names.shape
+    boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
+    for t in range(leaves):
+        low, high = boxes[leaves - 1 + t]
+        for i in range(size):
+            row = names[t, i]
+            if row < len(V):
+                for j in range(V.shape[1]):
+                    low[j], high[j] = min(low[j], V[row, j]), max(high[j], V[row, j])
+    for node in range(leaves - 2, -1, -1):
+        for j in range(V.shape[1]):
+            boxes[node, 0, j] = min(boxes[2 * node + 1, 0, j], boxes[2 * node + 2, 0, j])
+            boxes[node, 1, j] = max(boxes[2 * node + 1, 1, j], boxes[2 * node + 2, 1, j])
+
+
+@loops
+def fill(rows, depth, names, place) -> None:  # type: ignore[no-untyped-def]
+    """Put the rows into their leaves; empty places hold a row that does not exist."""
+    n = len(rows)
+    names[:] = len(place)
     for t in range(1 << depth):
         start, end = (t * n) >> depth, ((t + 1) * n) >> depth
         for i in range(start, end):
-            row, norm = rows[i], 0.0
-            for j in range(p):
-                norm += (V[row, j] - origin[j]) ** 2
-            names[t, i - start], norms[t, i - start] = row, norm
-            place[row] = t * names.shape[1] + i - start
-        left[first + t] = end - start
-        lowest[first + t], longest[first + t] = lead(names[t], norms[t])
-    for node in range(first - 1, -1, -1):
+            names[t, i - start], place[rows[i]] = rows[i], t * names.shape[1] + i - start
+
+
+@loops
+def weigh(V, centre, names, norms, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
+    """Squared distances from the centre; how many records, the lowest row and the longest norm in every node."""
+    leaves, size = names.shape
+    norms[:] = -1.0
+    for t in range(leaves):
+        left[leaves - 1 + t] = 0
+        for i in range(size):
+            row = names[t, i]
+            if row < len(V):
+                norms[t, i] = 0.0
+                left[leaves - 1 + t] += 1
+                for j in range(V.shape[1]):
+                    norms[t, i] += (V[row, j] - centre[j]) ** 2
+        lowest[leaves - 1 + t], longest[leaves - 1 + t] = lead(names[t], norms[t])
+    for node in range(leaves - 2, -1, -1):
         gather(node, left, lowest, longest)
 
 
