@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/rotate.md, from firms that are made up: uv run python docs/pictures.py"""
+"""Makes the pictures of the pages, from firms that are made up: uv run python docs/pictures.py"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.demo import firms
 from suffice.method import Method
-from suffice.microdata import Ipso, Rotate
+from suffice.microdata import Ipso, MicroHybrid, Rotate
 from suffice.release import Release, protect
 from suffice.roles import Roles
 from suffice.rotation.likeness import Likeness
@@ -126,6 +126,31 @@ def repeated(given: str, start: Ipso | None) -> Iterator[tuple[Likeness, Walk]]:
         yield walked(Watched(sweeps=120), given, key, start)
 
 
+def clusters() -> Figure:
+    """Wages against employees in size classes: the original, IPSO, MicroHybrid."""
+    amounts = ("turnover", "wages", "taxes")
+    plain, hybrid = Roles(confidential=amounts, given="employees", keep=["size"]), Roles(confidential=amounts)
+    seed, local = Seed.for_tests(KEY), MicroHybrid(clusters="size", local="employees")
+    frames = {
+        "original": FIRMS,
+        "IPSO, employees given": protect(FIRMS, plain, Ipso(), seed=seed).frame,
+        "MicroHybrid in size classes": protect(FIRMS, hybrid, local, seed=seed).frame,
+    }
+    figure, grid = drawing(1, 3, sharey="row", sharex="row")
+    for axes, (title, frame) in zip(grid, frames.items(), strict=True):
+        for size, colour in zip(("small", "medium", "large"), ("near", "random", "far"), strict=True):
+            chosen = np.asarray(frame["size"]) == size
+            x, y = (np.asarray(frame[name], dtype=float)[chosen] for name in ("employees", "wages"))
+            axes.plot(x, y, ".", color=COLOURS[colour], markersize=2, label=size)
+            slope, start = np.polyfit(x, y, 1)
+            ends = np.geomspace(x.min(), x.max())
+            axes.plot(ends, start + slope * ends, color="black", linewidth=1)
+        axes.set(xlabel="employees", xscale="log", yscale="symlog", title=title)
+    grid[0].legend(frameon=False)
+    grid[0].set_ylabel("wages")
+    return figure
+
+
 def drawing(rows: int, columns: int, **shared: object) -> tuple[Figure, np.ndarray]:
     from matplotlib import pyplot
 
@@ -149,5 +174,7 @@ def ticker(count: int) -> Locator:
 
 if __name__ == "__main__":
     PLACE.mkdir(exist_ok=True)
-    for make in (marginals, sweeps, starts):
-        make().savefig(PLACE / f"rotate_{make.__name__}.png", dpi=90, metadata={"Software": None})
+    pictures = {"rotate": (marginals, sweeps, starts), "micro_hybrid": (clusters,)}
+    for page, made in pictures.items():
+        for make in made:
+            make().savefig(PLACE / f"{page}_{make.__name__}.png", dpi=90, metadata={"Software": None})
