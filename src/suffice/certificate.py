@@ -154,10 +154,10 @@ def certify(
     levels: what is kept in groups, clusters, pieces or patterns of missing cells, compared already
     redrawn: the records are new ones, so that neither their number nor what each was given can be the same
     """
-    absent = {"limits"} if pair.broken is None else set()
+    absent = {*(() if pair.broken is not None else ("limits",)), *(("given", "fit") if redrawn else ())}
     skipped = absent if pair.spans_one else {*absent, "mean"}
     promised = [name for name in promises if name not in skipped]
-    claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, *(() if redrawn else ("given",))))
+    claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given") if name not in absent)
     claims += tuple(replace(STATISTICS[name].claim(pair), promised=False) for name in reached if name not in skipped)
     within = tuple(chain.from_iterable(levels))
     original, released = pair.whole

@@ -24,6 +24,7 @@ from suffice.source import open_rows
 from suffice.statistic import Array, Claim, Pair
 
 ALL = ("mean", "covariance", "fit")
+MOMENTS = ("mean", "covariance")
 OPAQUE = {"date", "other"}
 """Kinds of columns that are released as they are and never looked into."""
 
@@ -35,15 +36,18 @@ class Verification:
     certificate: Certificate
     findings: tuple[Finding, ...]
     unchecked: tuple[str, ...]
-    same_multiset: bool
+    same_multiset: bool | None
+    """Of given columns, weights and kept columns; None where the release has other records and none of these."""
 
     @property
     def holds(self) -> bool:
-        return self.certificate.holds and self.same_multiset
+        return self.certificate.holds and self.same_multiset is not False
 
     def text(self) -> str:
         same = "the same records" if self.same_multiset else "NOT the same records"
-        lines = [self.certificate.text(), f"  given columns, weights and kept columns: {same} in both files"]
+        lines = [self.certificate.text()]
+        if self.same_multiset is not None:
+            lines += [f"  given columns, weights and kept columns: {same} in both files"]
         lines += [f"  {finding}" for finding in self.findings]
         lines += [f"  not checked: {each}" for each in self.unchecked]
         return "\n".join(lines)
@@ -82,12 +86,16 @@ def verify(
     Means, covariances and cross-products are compared, and the given columns, weights and kept columns must be the
     same multiset of records. With groups, and with patterns of missing cells, the same is compared within each: records
     that `missing` leaves out and cells that it blanks are left out and blanked in the original first.
+    A release with another number of records, and with no columns but confidential ones and groups, is one of new
+    records: means and covariances are compared, in groups if there are any, each with its own number as divisor.
     Nothing about the random numbers or the method is needed or known.
     """
     with one_blas_thread():
         before = complete(open_rows(original, threads or cores(), progress), roles)
         after = open_rows(released, threads or cores(), progress)
         design = Design.learn(before, roles)
+        if _redrawn(before, after, roles):
+            return _of_new_records(before, after, design)
         _check_columns(after, design, roles)
         centre, size = _scale(before, design)
         found = tuple(_compared_at(level, before, after, design) for level in levels_of(design, ALL))
@@ -107,6 +115,45 @@ def verify(
         )
     unchecked = (*_unchecked(fixed, opaque), *(each.unchecked for each in found if not each.complete))
     return Verification(certificate, _findings(after, roles, in_order), unchecked, same)
+
+
+def _redrawn(before: Rows, after: Rows, roles: Roles) -> bool:
+    """Whether the release can only be one of new records, which have nothing that was given or kept."""
+    fixed = (*roles.terms.columns, *roles.keep, *roles.labels)
+    weightless = roles.weight is not None and roles.weight not in after.kinds
+    return (before.n != after.n or weightless) and not fixed and roles.missing != "patterns"
+
+
+def _of_new_records(before: Rows, after: Rows, design: Design) -> Verification:
+    """Moments alone: overall, or in groups, which may have any number of the new records."""
+    roles, weight = design.roles, design.roles.weight
+    plain = design if weight is None or weight in after.kinds else replace(design, roles=replace(roles, weight=None))
+    _check_columns(after, plain, plain.roles)
+    centre, size = _scale(before, design)
+    pair = Pair.of(stand(before, design, centre), stand(after, plain, centre), size, design)
+    standings = [LevelStanding.learn(before, design, level) for level in levels_of(design, MOMENTS)]
+    within = [claims(one, replace(one, design=plain).of(after), redrawn=True) for one in standings]
+    certificate = certify(
+        pair,
+        () if within else MOMENTS,
+        reached=MOMENTS if within else (),
+        terms=(),
+        method="unknown",
+        source="both files",
+        notes=(_said(before, after, design, plain), *before.notes),
+        levels=within,
+        redrawn=True,
+    )
+    return Verification(certificate, _findings(after, roles, False), _unchecked([], []), None)
+
+
+def _said(before: Rows, after: Rows, design: Design, plain: Design) -> str:
+    differs = "is the same" if before.n == after.n else "differs"
+    without = "" if plain is design else f", and {design.roles.weight} is not among its columns, so all count alike"
+    return (
+        f"the number of records {differs}: {before.n:,} in the original, {after.n:,} in the release{without}; means "
+        "and covariances are compared, each with its own number of records as divisor"
+    )
 
 
 @dataclass(frozen=True)

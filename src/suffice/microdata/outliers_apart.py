@@ -14,7 +14,7 @@ from suffice.algebra.decomposition import Array, gqr
 from suffice.coding import as_float
 from suffice.design import Design
 from suffice.errors import InfeasibleError, UsageError
-from suffice.method import Method
+from suffice.method import Isometric, Method, Several, Whole
 from suffice.microdata.ipso import Ipso
 from suffice.parameter import Number, parameter
 from suffice.rows import Block, Rows
@@ -78,8 +78,8 @@ class OutliersApart(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         parts = (self.rest, self.outlying)
-        if any(part.apart_of for part in parts):
-            raise UsageError("outliers-apart: its parts cannot be split again.")
+        if not all(isinstance(part, Isometric | Whole | Several) for part in parts):
+            raise UsageError("outliers-apart: its parts cannot be split again, nor be other records.")
         both = tuple(name for name in self.rest.promises if name in self.outlying.promises)
         object.__setattr__(self, "promises", both)  # of the class elsewhere; the two methods decide here
         object.__setattr__(self, "independent", all(part.independent for part in parts))
