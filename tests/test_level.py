@@ -409,3 +409,17 @@ def test_the_multiset_of_holes_is_not_that_of_values() -> None:
     assert Multiset.of(block, ["x"], ["y"]) == Multiset.of(other, ["x"], ["y"])
     assert Multiset.of(block, ["x"], ["y"]) != Multiset.of(turned, ["x"], ["y"])
     assert Multiset.of(block, ["x"]) == Multiset.of(turned, ["x"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**31), columns=st.integers(1, 5), holes=st.integers(0, 5))
+def test_small_whole_numbers_and_holes_tell_groups_apart(seed: int, columns: int, holes: int) -> None:
+    """Numbers that differ in their last bits alone, in several columns: no two groups share a word."""
+    rng = np.random.default_rng(seed)
+    names = tuple(f"g{i}" for i in range(columns))
+    keys = np.unique(rng.integers(-3, 12, (800, columns + holes)), axis=0)
+    block = Block(0, {name: keys[:, i] for i, name in enumerate(names)})
+    Y = np.where(keys[:, columns:].T % 2 == 0, np.nan, 1.0).reshape(holes, len(keys))
+    words = Level("all", names, ("mean",), holes=True).labels(block, Y)
+    told = np.hstack([keys[:, :columns], np.isnan(Y).T])
+    assert len(set(words.tolist())) == len(np.unique(told, axis=0))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.algebra.cells import Cells, Grouping, GroupMoments, Pairs
-from suffice.algebra.multiset import Words, fingerprints, number_words, text_words
+from suffice.algebra.multiset import Words, fingerprints, hole_words, number_words, text_words
 from suffice.design import Design
 from suffice.errors import InfeasibleError
 from suffice.reading import Reading
@@ -73,7 +73,7 @@ class Level:
         design: where it has absorbed a column, that one has the levels of the design: small ones may be joined
         """
         words = [_words(name, block, design) for name in self.by]
-        holes = [np.isnan(y).astype(np.uint64) for y in Y] if self.holes else []
+        holes = map(hole_words, Y) if self.holes else ()
         return fingerprints(Y.shape[1], [*words, *holes])
 
 

@@ -36,7 +36,7 @@ class Multiset:
     @classmethod
     def of(cls, block: Block, names: Iterable[str], holes: Iterable[str] = ()) -> Multiset:
         """names: columns whose values make a record; holes: columns of which only the missing cells do."""
-        missing = (np.isnan(block.columns[name]).astype(np.uint64) for name in holes)
+        missing = (hole_words(block.columns[name]) for name in holes)
         one = fingerprints(len(block), chain((_words(block.columns[name]) for name in names), missing))
         two = _mixed(one ^ ODD[0])
         return cls(len(block), int(one.sum(dtype=np.uint64)), int(two.sum(dtype=np.uint64)))
@@ -90,12 +90,21 @@ def _bytes(levels: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def number_words(values: Any) -> Words:
-    """A word for each number, the same whether a whole number is stored as an integer or as a float."""
+    """A word for each number, the same whether a whole number is stored as an integer or as a float.
+
+    Small whole numbers differ in their last bits only: mixed, so that sums over several columns do not meet.
+    """
     if values.dtype.kind in "iu":
-        return np.asarray(values.astype(np.int64, copy=False)).view(np.uint64)
+        return _mixed(np.asarray(values.astype(np.int64, copy=False)).view(np.uint64))
     values = np.ascontiguousarray(values, dtype=np.float64)
     whole = (np.trunc(values) == values) & (np.abs(values) < 2.0**63)
-    return np.where(whole, np.where(whole, values, 0.0).astype(np.int64).view(np.uint64), values.view(np.uint64))
+    words = np.where(whole, np.where(whole, values, 0.0).astype(np.int64).view(np.uint64), values.view(np.uint64))
+    return _mixed(words)
+
+
+def hole_words(values: Any) -> Words:
+    """A word for each cell: whether it is missing."""
+    return _mixed(np.isnan(values).astype(np.uint64))
 
 
 def _mixed(x: Words) -> Words:
