@@ -27,16 +27,17 @@ class Binned:
 
     @classmethod
     def of(cls, original: Rows, released: Rows, names: Sequence[str], weight: str | None = None) -> Binned:
-        """Two passes over each: where the columns begin and end, then the counts."""
-        pair, columns = (original, released), [*names, *([weight] if weight else [])]
+        """Two passes over each: where the columns begin and end, then the counts. New records have no weight."""
+        pair = original, released
         spreads = [rows.fold(lambda b: Spread.of(_matrix(b, names)), names, "report") for rows in pair]
         edges, mean = _edges(spreads[0] + spreads[1]), spreads[0].mean
 
         def tally(block: Block) -> Both:
-            Y, w = _matrix(block, names), _matrix(block, [weight])[:, 0] if weight else None
+            Y, w = _matrix(block, names), _matrix(block, [weight])[:, 0] if weight in block.columns else None
             return Both(_counts(Y, edges), Moments.of(Y - mean, w))
 
-        one, two = (rows.fold(tally, columns, "report") for rows in pair)
+        columns = [[*names, *([weight] if weight in rows.kinds else [])] for rows in pair]
+        one, two = (rows.fold(tally, own, "report") for rows, own in zip(pair, columns, strict=True))
         return cls(tuple(names), edges, (one.one, two.one), (_correlation(one.two), _correlation(two.two)))
 
 

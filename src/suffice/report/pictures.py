@@ -18,11 +18,13 @@ BEFORE, AFTER = "#9aa5b1", "#0b6e75"
 
 
 def histogram(edges: Array, before: NDArray[np.int64], after: NDArray[np.int64]) -> str:
-    """Records per bin before and after, on one scale."""
+    """Records per bin before and after, on one scale; released ones of another number are drawn to it."""
+    scale = before.sum() / max(int(after.sum()), 1)
     figure = _figure(5.2, 2.3)
     axes = figure.add_subplot()
     axes.stairs(before, edges, fill=True, color=BEFORE, label="original")
-    axes.stairs(after, edges, color=AFTER, linewidth=1.6, label="released")
+    label = "released" if before.sum() == after.sum() else f"released, times {scale:.3g}"
+    axes.stairs(after * scale, edges, color=AFTER, linewidth=1.6, label=label)
     axes.set_ylabel("records")
     axes.locator_params(nbins=5)
     axes.spines[["top", "right"]].set_visible(False)
