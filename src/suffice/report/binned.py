@@ -33,10 +33,10 @@ class Binned:
         edges, mean = _edges(spreads[0] + spreads[1]), spreads[0].mean
 
         def tally(block: Block) -> Both:
-            Y, w = _matrix(block, names), _matrix(block, [weight])[:, 0] if weight in block.columns else None
+            Y, w = _matrix(block, names), _matrix(block, [weight])[:, 0] if weight and weight in block.columns else None
             return Both(_counts(Y, edges), Moments.of(Y - mean, w))
 
-        columns = [[*names, *([weight] if weight in rows.kinds else [])] for rows in pair]
+        columns = [[*names, *([weight] if weight and weight in rows.kinds else [])] for rows in pair]
         one, two = (rows.fold(tally, own, "report") for rows, own in zip(pair, columns, strict=True))
         return cls(tuple(names), edges, (one.one, two.one), (_correlation(one.two), _correlation(two.two)))
 
