@@ -48,14 +48,7 @@ class Concentration:
     ) -> Concentration:
         order = np.argsort(words, kind="stable")
         starts = np.flatnonzero(np.r_[True, words[order][1:] != words[order][:-1]])
-        label = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(order)]))
-        top, next_ = np.empty((len(starts), total.shape[1])), np.empty((len(starts), total.shape[1]))
-        for j in range(total.shape[1]):
-            both = np.r_[first[order, j], second[order, j]]
-            where = np.r_[label, label]
-            ranked = np.lexsort((-both, where))  # every group has at least two entries: a second may be zero
-            begin = np.searchsorted(where[ranked], np.arange(len(starts)))
-            top[:, j], next_[:, j] = both[ranked[begin]], both[ranked[begin + 1]]
+        top, next_ = _two_largest(first[order], second[order], starts)
         return cls(
             words[order][starts],
             np.add.reduceat(sizes[order], starts),
@@ -104,13 +97,29 @@ class Concentration:
         """Groups and columns whose mean and variance give the largest record to within WIDTH of it.
 
         Of n values with mean m, standard deviation s, total T and sum of squares Q (absolute values) the largest is
-        at least Q / T and m + s / sqrt(n - 1), and at most sqrt(Q) and m + s sqrt(n - 1). Its distance from the mean
-        must be known as well as its size: of a year of birth any mean tells 1 %, and nothing of the person.
+        at least Q / T and m + s / sqrt(n - 1), and at most sqrt(Q) and m + s sqrt(n - 1). Where 2 Q >= T^2 it has half
+        of the total or more, the squares of the others add up to (T - largest)^2 at most, and it is at least
+        (T + sqrt(2 Q - T^2)) / 2. Its distance from the mean must be known as well as its size: of a year of birth
+        any mean tells 1 %, and nothing of the person.
         """
         n = np.maximum(self.sizes[:, None], 1).astype(np.float64)
         mean = self.total / n
         sd = np.sqrt(np.maximum(self.squares / n - mean**2, 0.0))
         root = np.sqrt(np.maximum(n - 1, 1.0))
         low = np.maximum(self.squares / np.where(self.total > 0, self.total, 1.0), mean + sd / root)
+        apart = 2 * self.squares - self.total**2
+        low = np.where(apart >= 0, np.maximum(low, (self.total + np.sqrt(np.maximum(apart, 0.0))) / 2), low)
         high = np.minimum(np.sqrt(self.squares), mean + sd * root)
         return np.asarray((high - low < WIDTH * (self.first - mean)) & (n > 1))
+
+
+def _two_largest(first: Array, second: Array, starts: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Of rows that hold the two largest of their own, those of each stretch of rows."""
+    top = np.maximum.reduceat(first, starts)
+    label = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(first)]))
+    others = first.copy()
+    for j, column in enumerate(others.T):
+        largest = np.flatnonzero(column == top[label, j])
+        where = np.unique(label[largest], return_index=True)[1]
+        column[largest[where]] = -np.inf  # the largest itself, once
+    return top, np.maximum(np.maximum.reduceat(others, starts), np.maximum.reduceat(second, starts))
