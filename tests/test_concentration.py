@@ -34,7 +34,10 @@ def of(*groups: list[float]) -> Concentration:
 def interval(values: Array) -> tuple[float, float]:
     """Where the largest of non-negative values lies, by their mean and variance."""
     n, mean, sd = len(values), values.mean(), values.std()
-    low = max((values**2).sum() / values.sum(), mean + sd / np.sqrt(n - 1))
+    total, squares = values.sum(), (values**2).sum()
+    low = max(squares / total, mean + sd / np.sqrt(n - 1))
+    if 2 * squares >= total**2:
+        low = max(low, (total + np.sqrt(2 * squares - total**2)) / 2)
     return low, min(np.sqrt((values**2).sum()), mean + sd * np.sqrt(n - 1))
 
 

@@ -14,7 +14,7 @@ def dominance(facts: Facts) -> Finding | None:
     off the total to within 10 %. Where the variance is kept too, the largest lies in an interval that both give, and
     one that is narrower than 10 % of it is as good as the value.
     """
-    worst = max(facts.kept, key=_groups, default=None)
+    worst = max((kept for kept in facts.kept if "mean" in kept.statistics), key=_groups, default=None)
     if worst is None or not _groups(worst):
         return None
     by_variance = worst.narrow > worst.dominated
