@@ -70,7 +70,7 @@ class Fitted:
 
     @classmethod
     def to(cls, rows: Rows, design: Design, crossing: Crossing, designs: Mapping[str, Design]) -> Fitted:
-        """A pass over the file; all of it is held."""
+        """A pass over the file; all of it is held, sorted by clusters."""
         levels, by = crossing.levels, [name for _, names in crossing.by for name in names]
         columns = tuple(dict.fromkeys([*design.columns, *by]))
 
@@ -86,12 +86,15 @@ class Fitted:
         tables, words, given = zip(*rows.map(of, columns, "certifying"), strict=True)
         Y, root = (np.concatenate(each, axis=-1) for each in zip(*tables, strict=True))
         every = {name: np.concatenate([each[name] for each in given], axis=1) for name in designs}
+        labels = {place: np.concatenate([each[place] for each in words]) for place in levels}
+        order = np.argsort(labels["clusters"], kind="stable")  # a cluster's records side by side: its sums are fast
+        root = root[order]
         return cls(
             design,
             crossing,
-            {place: np.concatenate([each[place] for each in words]) for place in levels},
-            {name: list(root * A) for name, A in every.items()},
-            list(root * Y),
+            {place: each[order] for place, each in labels.items()},
+            {name: [root * x[order] for x in A] for name, A in every.items()},
+            [root * y[order] for y in Y],
             root,
         )
 

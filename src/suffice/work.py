@@ -203,9 +203,10 @@ class Work:
                 survey = self.survey if start is None else Frame(self.design, False).survey(self.rows)
                 made = masked(self._beside(held), held is not None, self.design, survey, self.limits, part, stream)
                 held, remarks, unmoved = made.rows, (*remarks, *made.remarks), made.unmoved
-                labels |= made.labels
+                labels = labels if isinstance(part, WholeNumbers) else dict(made.labels)
                 continue
             assert isinstance(part, Isometric)
+            labels = {}  # what the groups of an earlier step keep is lost, and so they do not leave
             solution = self._solved(part, held, stream, self.survey if number == 0 else None)
             if number == len(parts) - 1:
                 return Solved(self._beside(held), solution, (*remarks, *solution.remarks), unmoved, labels)

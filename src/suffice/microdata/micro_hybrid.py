@@ -159,7 +159,8 @@ class MicroHybrid(Whole):
         union = " + ".join([*(label(term) for term in terms.terms), *formulas])
         named = {*parse(union).columns, *roles.groups, *roles.labels} if union else {*roles.groups, *roles.labels}
         labels = dict.fromkeys(name for columns in self.groupings().values() for name in columns if name not in named)
-        return replace(roles, given=union, labels=(*roles.labels, *labels))
+        kept = tuple(name for name in roles.keep if name not in {*named, *labels})  # given is more than kept
+        return replace(roles, given=union, labels=(*roles.labels, *labels), keep=kept)
 
     def groupings(self) -> Mapping[str, tuple[str, ...]]:
         clusters = None if isinstance(self.clusters, Microaggregate) else self.clusters

@@ -16,6 +16,7 @@ from suffice.design import Design
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method import Isometric, Method, Several, Whole
 from suffice.microdata.ipso import Ipso
+from suffice.microdata.micro_hybrid import MicroHybrid
 from suffice.parameter import Number, parameter
 from suffice.rows import Block, Rows
 from suffice.seed import Stream
@@ -80,9 +81,17 @@ class OutliersApart(Method):
         parts = (self.rest, self.outlying)
         if not all(isinstance(part, Isometric | Whole | Several) for part in parts):
             raise UsageError("outliers-apart: its parts cannot be split again, nor be other records.")
+        if any(isinstance(step, MicroHybrid) for part in parts for step in getattr(part, "steps", (part,))):
+            raise UsageError("outliers-apart: micro-hybrid keeps what is in clusters, which a part does not have whole.")
+        if self.rest.shared != self.outlying.shared:
+            raise UsageError(
+                "outliers-apart: records released with the values of a group would show who is outlying.\n"
+                "Let both parts do that or neither; microaggregation with Restore after it does not."
+            )
         both = tuple(name for name in self.rest.promises if name in self.outlying.promises)
         object.__setattr__(self, "promises", both)  # of the class elsewhere; the two methods decide here
         object.__setattr__(self, "independent", all(part.independent for part in parts))
+        object.__setattr__(self, "shared", self.rest.shared)
 
     def parameters(self) -> dict[str, object]:
         told = {name: getattr(self, name) for name in PARTS}
