@@ -34,6 +34,7 @@ from suffice.errors import InfeasibleError, InputError, UsageError
 from suffice.resized import dealt_out
 from suffice.seed import Stream
 from tests.laws.test_protect import CONFIDENTIAL, ENGINES, N, column, every_engine, firms, off, to_parquet
+from tests.places import SHARED, needs_shared
 from tests.tolerances import ALGEBRA, CHANCE, ENGINE
 from tests.truth import ratios
 
@@ -487,3 +488,17 @@ def test_the_catalogue_knows_it(command: Callable[..., tuple[int, str]]) -> None
     assert code == 0
     assert "how many records to draw" in said
     assert "Mera (1997), Theorem 3" in said
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("file", "groups"), [("Tarragona", []), ("CASCrefmicrodata", []), ("testdata", ["urbrur", "sex"])]
+)
+def test_ordinary_files_can_be_released(file: str, groups: list[str], tmp_path: Path) -> None:
+    assert SHARED is not None
+    frame = pd.read_csv(SHARED / "data" / f"{file}.csv")
+    names = ["expend", "income", "savings"] if groups else list(frame.select_dtypes("number").columns)
+    release = protect(frame, Roles(confidential=names, groups=groups), Resize(m=500))
+    assert {f.rule for f in release.findings if f.level == "warn"} == {"domain"}
+    assert not [f for f in release.findings if f.blocks]
+    assert release.write(tmp_path / "out.csv").holds
