@@ -74,9 +74,10 @@ def compare(
             seconds, memory, labels = timed(lambda V=V: part(V))
             assert np.bincount(labels).min() >= K
             said = f", at most {allowed:g} U asked" if allowed else ""
+            space = f"; peak {memory / V.nbytes:.1f} x the input" if kind == kinds[0] else ""  # later ones reuse it
+            loss = f"; loss {information_loss(V, labels):.4f} %"
             print(
-                f"{what}, n = {n}, p = {p}, {kind}: {seconds:.2f} s = {seconds / U:.1f} U{said};"
-                f" peak {memory / V.nbytes:.1f} x the input; loss {information_loss(V, labels):.4f} %",
+                f"{what}, n = {n}, p = {p}, {kind}: {seconds:.2f} s = {seconds / U:.1f} U{said}{space}{loss}",
                 flush=True,
             )
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,6 +48,28 @@ def test_the_same_table_gives_the_same_labels_and_progress_counts() -> None:
     assert np.array_equal(best(V, 4), best(V, 4, lambda *told: seen.append(told)))
     counts = [(done, total) for stage, done, total in seen if stage == "improvement"]
     assert counts == [(i + 1, len(counts)) for i in range(len(counts))]
+
+
+def test_the_labels_do_not_depend_on_numba() -> None:
+    """The loops run by Python itself, in a process of its own, make the same partitions."""
+    code = """
+import numpy as np
+from suffice.partition import best, mdav, optimal
+from suffice.partition.jit import COMPILED
+rng = np.random.default_rng(5)
+V, W = rng.standard_normal((24, 2)), rng.integers(0, 3, (400, 3)).astype(float)
+print(COMPILED, [part.tolist() for part in (best(V, 3), mdav(W, 3), mdav(W, 3, compiled=True), optimal(V[:, 0], 3))])
+"""
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, **off}, capture_output=True, text=True, check=True
+        ).stdout
+        for off in ({}, {"NUMBA_DISABLE_JIT": "1"})
+    ]
+    pytest.importorskip("numba")
+    assert said[0].startswith("True")
+    assert said[1].startswith("False")
+    assert said[0].split(" ", 1)[1] == said[1].split(" ", 1)[1]
 
 
 def test_one_column_is_parted_optimally() -> None:

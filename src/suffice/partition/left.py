@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import chain
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,10 +13,15 @@ Rows = NDArray[np.int64]
 
 def sums(V: Array) -> tuple[Array, Array]:
     """Sums of the columns as pairs of floats, twice the digits: neither the order of rows nor an offset shows."""
-    columns = [column.tolist() for column in V.T]
-    high = [math.fsum(column) for column in columns]
-    low = [math.fsum(chain(column, (-total,))) for column, total in zip(columns, high, strict=True)]
-    return np.array(high), np.array(low)
+    high, low = V, np.zeros(V.shape[1])
+    while len(high) > 1:
+        half = len(high) // 2
+        one, two, odd = high[:half], high[half : 2 * half], high[2 * half :]
+        total = one + two
+        part = total - one
+        low += ((one - (total - part)) + (two - part)).sum(axis=0)  # what rounding took, Knuth's two-sum
+        high = np.concatenate([total, odd])
+    return high[0].copy(), low
 
 
 @loops

@@ -53,7 +53,7 @@ def seen(d, scale, wrong, sign):  # type: ignore[no-untyped-def]
 
 @loops
 def distances(cell, q, d) -> None:  # type: ignore[no-untyped-def]
-    """Squared distances of the records of a leaf; the first two columns start the sums."""
+    """Squared distances of the records of a leaf, four columns in a loop."""
     p, size = cell.shape
     for i in range(size):
         t = cell[0, i] - q[0]
