@@ -113,6 +113,8 @@ class Design:
 
         Bounds, whole numbers and edits are those of these columns alone.
         """
+        if tuple(confidential) == self.confidential:
+            return self
         gone = {*self.roles.confidential} - {*confidential}
         bounds = self.roles.bounds
         roles = replace(

@@ -63,12 +63,23 @@ def gqr(A: Array, tol: float | Array = RANK) -> GQR:
     True
     """
     Q0, R0 = np.linalg.qr(A)  # the rest is on a small matrix
+    if _plainly_independent(R0, tol):
+        signs = np.where(np.diagonal(R0) < 0, -1.0, 1.0)
+        return GQR(Q0 * signs, R0 * signs[:, None], tuple(range(A.shape[1])))
     pivots = independent(R0, tol)
     Q1, R1 = np.linalg.qr(R0[:, list(pivots)])
     Q1 = Q1 * np.where(np.diagonal(R1) < 0, -1.0, 1.0)  # positive diagonal of R~
     R = Q1.T @ R0
     R[np.arange(A.shape[1]) < np.array(pivots, dtype=int)[:, None]] = 0.0  # R~ is upper triangular
     return GQR(Q0 @ Q1, R, pivots)
+
+
+def _plainly_independent(R: Array, tol: float | Array) -> bool:
+    """Whether a triangle's diagonal, the new part of each column, leaves no doubt: then nothing is pivoted."""
+    if R.shape[0] != R.shape[1]:
+        return False
+    with np.errstate(invalid="ignore"):  # of a constant everything may be rounding, and nothing is left
+        return bool((np.abs(np.diagonal(R)) > 2 * tol * np.sqrt((R * R).sum(axis=0))).all())
 
 
 def independent(A: Array, tol: float | Array = RANK) -> tuple[int, ...]:
