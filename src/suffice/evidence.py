@@ -58,7 +58,7 @@ def gather(
     spread = done.survey.spread.columns(slice(design.m, design.m + design.k))
     names = np.array(design.confidential, dtype=object)
     E, Estar, sample = residuals(done, method)
-    watch, kept_levels = done.watch, [kept_in(done, level) for level in done.levels]
+    watch, kept_levels = done.watch, [kept_in(done, level, method) for level in done.levels]
     rank = sum(piece.solution.rank for piece in done.pieces)
     rank += kept_levels[-1].groups - 1 if method.levels(design) else 0  # means in the method's own groups are kept too
     constant = spread.sd <= 4 * EPS * spread.size
@@ -189,9 +189,10 @@ def residuals(done: Done, method: Method) -> tuple[Array, Array, tuple[tuple[Arr
     return within(done, own[-1]) if own else (*pooled(done), done.watch.sample)
 
 
-def kept_in(done: Done, level: Level) -> Kept:
-    """What the guards may know of the groups of a level."""
-    design = done.design
+def kept_in(done: Done, level: Level, method: Method) -> Kept:
+    """What the guards may know of the groups of a level; covariances of residuals count as covariances."""
+    design, residual = done.design, method.residuals(done.design)
+    around = residual is not None and level in residual.levels
     found = Concentration.learn(done.marked(done.rows), design, level)
     sizes, rank = found.sizes[found.sizes > 0], gqr(pooled(done)[0]).rank
     own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
@@ -199,11 +200,11 @@ def kept_in(done: Done, level: Level) -> Kept:
     covariance, made = "covariance" in level.statistics, bool({*level.by} & {*done.labels})
     return Kept(
         level.name,
-        level.statistics,
+        (*level.statistics, *(["covariance"] if around and not covariance else [])),
         len(sizes),
         int(sizes.min()),
         (int((sizes < 3).sum()), int((sizes < 5).sum())),
-        int(nu.min()) if covariance else None,
+        int(nu.min()) if covariance or around else None,
         (int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())),
         rank,
         _groups(done, found, found.dominated, made),

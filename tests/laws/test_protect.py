@@ -23,7 +23,10 @@ from suffice import (
     Addition,
     Ipso,
     IpsoB,
+    Microaggregate,
+    MicroHybrid,
     Mixture,
+    OutliersApart,
     Release,
     ResidualCorrelation,
     Restore,
@@ -55,6 +58,14 @@ ROLES = Roles(
 )
 RELEASED = ["wages", "region", "founded", "staff", "size", "grade", "age", "turnover"]
 """In the order of the file: the identifier and what has no role are gone."""
+
+
+HYBRIDS: list[dict[str, Any]] = [
+    {"clusters": "region", "local": "age", "overall": "log(size)"},
+    {"clusters": "grade", "pieces": "region", "overall": "age", "slopes": 0},
+    {"clusters": ["region", "grade"], "cluster_groups": "region", "groups_given": "log(size)", "slopes": "largest"},
+]
+"""Generalized microaggregation with columns of the file."""
 
 
 @lru_cache
@@ -92,9 +103,15 @@ def candidate() -> pd.DataFrame:
 
 
 def affordable(method: type[Method]) -> list[Method]:
-    """All examples; of a method that works record by record one with few rounds."""
+    """All examples, but few rounds, no slow search for groups, and one robust split."""
     examples: list[Method] = list(method.examples())
-    return [Rotate(sweeps=3)] if method is Rotate else examples
+    few: dict[type[Method], list[Method]] = {
+        Rotate: [Rotate(sweeps=3)],
+        Microaggregate: [each for each in examples if getattr(each, "partition", "") != "best"],
+        OutliersApart: examples[:1],
+        MicroHybrid: [*examples, *(MicroHybrid(**request) for request in HYBRIDS)],
+    }
+    return few.get(method, examples)
 
 
 def statistics(method: Method) -> set[str]:
@@ -127,6 +144,8 @@ SAMPLE = [
     METHODS["restore a frame"],
     IpsoB(),
 ]
+FIXED = ("fitted", "microaggregate")
+"""Methods that draw nothing: their key decides the order of rows only."""
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 some_methods = pytest.mark.parametrize("method", SAMPLE, ids=lambda method: method.name)
 
@@ -192,6 +211,12 @@ def off(one: Array, two: Array) -> float:
     return float((np.abs(one - two).max(axis=0) / np.where(sd > 0, sd, 1.0)).max())
 
 
+@pytest.fixture(autouse=True)
+def few_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A robust scatter is learnt from fewer records."""
+    monkeypatch.setattr("suffice.microdata.outliers_apart.SAMPLED", 400)
+
+
 @pytest.fixture
 def one_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The same random numbers whatever the data and the request: what is left is the method's doing."""
@@ -207,7 +232,8 @@ def test_promises_are_kept_and_the_engine_does_not_matter(method: Method, engine
     found = ratios(*numbers(firms()), Xstar, Ystar)
     assert release.certificate.holds
     assert all(found[promise] <= ALGEBRA for promise in statistics(method)), found
-    assert {claim.statistic for claim in release.certificate.claims} == {*statistics(method), "given"}
+    overall = {claim.statistic for claim in release.certificate.claims if not claim.level}
+    assert overall == {*statistics(method), "given"}
     Xother, Yother = reference(next(name for name, each in METHODS.items() if each is method))
     assert np.array_equal(Xstar, Xother)  # the same rows in the same order
     assert off(Ystar, Yother) <= ENGINE
@@ -221,10 +247,11 @@ def test_data_are_changed_and_the_key_decides(method: Method) -> None:
     first, again, other = (made(frame, method, key=key) for key in (1, 1, 2))
     _, before = numbers(frame)
     _, after = numbers(first.aligned())
-    assert ((np.abs(after - before) > 1e-3 * before.std(axis=0)).mean(axis=0) > 0.9).all()
+    least = 0.6 if method.name == "microaggregate" else 0.9  # the small ones of a skewed column are alike
+    assert ((np.abs(after - before) > 1e-3 * before.std(axis=0)).mean(axis=0) > least).all()
     assert all(np.array_equal(a, b) for a, b in zip(numbers(first.frame), numbers(again.frame), strict=True))
     assert not np.array_equal(numbers(first.frame)[0], numbers(other.frame)[0])  # another order
-    if method.name != "fitted" and "fitted then" not in method.name and method.companion is None:
+    if method.name.split(" then ")[0] not in FIXED and method.companion is None:
         assert off(numbers(other.aligned())[1], after) > 1e-3  # other values
 
 
@@ -383,8 +410,8 @@ def test_small_files_of_any_shape(method: Method, seed: int, n: int, levels: int
     for source in (frame, to_parquet(frame, tmp_path, 7)):
         try:
             release = made(source, method)
-        except InfeasibleError:  # third moments need more directions than a small file has
-            assert "moment-householder" in method.name
+        except InfeasibleError:  # third moments, clusters and parts need more directions than a small file has
+            assert method.name in ("moment-householder", "micro-hybrid", "outliers-apart")
             return
         Xstar, Ystar = numbers(release.frame)
         found = ratios(X, Y, Xstar, Ystar)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.algebra.decomposition import gqr, split
+from suffice.algebra.decomposition import Array, gqr, split
 from suffice.answer import Made
 from suffice.errors import InfeasibleError
 from suffice.method import Whole
@@ -65,9 +65,18 @@ class MicroaggregateNoise(Whole):
                 f"  rows {task.n} . confidential {task.Y.shape[1]}\nMask fewer variables together."
             )
         noise = np.divide(T @ lost.R, root, out=np.zeros_like(E), where=root > 0)
-        share = float((E**2).sum() / max(float((root * (task.Y - task.Y.mean(axis=0)) ** 2).sum()), 1e-300))
-        return Made(M + noise, (f"share of the variance that is noise: {share:.4f}",))
+        return Made(M + noise, (f"share of the variance that is noise: {_share(E, root * _centred(task)):.4f}",))
 
     @classmethod
     def examples(cls) -> tuple[MicroaggregateNoise, ...]:
         return cls(), cls(k=6, partition="univariate")
+
+
+def _centred(task: Task) -> Array:
+    return np.asarray(task.Y - np.average(task.Y, axis=0, weights=task.w))
+
+
+def _share(E: Array, D: Array) -> float:
+    """Of the columns that vary, on average."""
+    lost, all_ = np.linalg.norm(E, axis=0), np.linalg.norm(D, axis=0)
+    return float(np.mean((lost[all_ > 0] / all_[all_ > 0]) ** 2)) if all_.any() else 0.0
