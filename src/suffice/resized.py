@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +20,8 @@ from suffice.grouped import grouped
 from suffice.microdata.fitted import Fitted
 from suffice.microdata.resize import Resize, resized
 from suffice.order import shuffled
-from suffice.rows import Rows
 from suffice.statistic import CONSTANT
-from suffice.watch import negatives
+from suffice.watch import Watch, negatives
 from suffice.work import Done, Drawn, Piece, Work, levels_of
 
 Counts = NDArray[np.int64]
@@ -31,28 +31,20 @@ def redrawn(work: Work, method: Resize, division: Division | None) -> Done:
     """m records in place of those of the file, the groups in proportion to theirs."""
     known = work.done(Fitted(), None) if division is None else grouped(work, Fitted(), None, division)
     pieces = tuple(replace(piece, remarks=()) for piece in known.pieces)
-    sizes = np.array([piece.solution.survey.spread.weight for piece in pieces])
     _check_weights(pieces)
     moments = [moments_of(piece) for piece in pieces]
+    sizes = np.array([piece.solution.survey.spread.weight for piece in pieces])
     counts = dealt_out(method.m, sizes, np.array([len(R) + 1 for _, R in moments]))
-    draws = [work.stream.child(f"resize {number}") for number in range(len(pieces))]
-    values = np.vstack(
-        [
-            resized(mean, R, stream.normals(0, int(count), len(R)))
-            for (mean, R), count, stream in zip(moments, counts, draws, strict=True)
-        ]
-    )
-    order = shuffled(work.stream, method.m)
-    first = np.zeros(1, dtype=np.int64) if division is None else np.unique(division.labels, return_index=True)[1]
-    frame = _frame(work, values[order], first, np.repeat(np.arange(len(first)), counts)[order])
-    drawn = Drawn(frame, method.m, _proportional(counts, sizes), notes(work, counts, sizes))
+    values, order = _values(work, moments, counts), shuffled(work.stream, method.m)
+    groups = np.repeat(np.arange(len(counts)), counts)
+    frame = _frame(work, division, values[order], groups[order])
     return replace(
         known,
         pieces=pieces,
         Ystar=None,
         watch=_watched(work, known, values),
         levels=levels_of(method, work.design),
-        drawn=drawn,
+        drawn=Drawn(frame, method.m, _proportional(counts, sizes), notes(work, counts, sizes)),
     )
 
 
@@ -90,6 +82,15 @@ def dealt_out(m: int, sizes: Array, least: Counts) -> Counts:
     return counts
 
 
+def _values(work: Work, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
+    """The records of each group, one group below the other; each group has random numbers of its own."""
+    drawn = []
+    for number, ((mean, R), count) in enumerate(zip(moments, counts, strict=True)):
+        Z = work.stream.child(f"resize {number}").normals(0, int(count), len(R))
+        drawn.append(resized(mean, R, Z))
+    return np.vstack(drawn)
+
+
 def notes(work: Work, counts: Counts, sizes: Array) -> tuple[str, ...]:
     """What a reader of the release must know of its records."""
     found = [
@@ -122,31 +123,32 @@ def _check_weights(pieces: tuple[Piece, ...]) -> None:
         )
 
 
-def _frame(work: Work, values: Array, first: Counts, group: Counts) -> Any:
+def _frame(work: Work, division: Division | None, values: Array, groups: Counts) -> Any:
     """New records as the kind of frame that came in; what tells their group is as it was."""
-    roles = work.design.roles
-    leaving = [name for name in work.rows.kinds if name in (*roles.groups, *roles.confidential)]
+    roles, rows = work.design.roles, work.rows
+    leaving = [name for name in rows.kinds if name in (*roles.groups, *roles.confidential)]
     made = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(roles.confidential)}
-    if isinstance(work.rows, MemoryRows):
-        return work.rows.assembled(leaving, made, first[group])
-    return _labels(work.rows, first, roles.groups).assembled(leaving, made, group)
-
-
-def _labels(rows: Rows, places: Counts, groups: Any) -> MemoryRows:
-    """The columns that tell groups, one record of each group, as a release of the file has them."""
+    first = np.zeros(1, dtype=np.int64) if division is None else np.unique(division.labels, return_index=True)[1]
+    if isinstance(rows, MemoryRows):
+        return rows.assembled(leaving, made, first[groups])
     assert isinstance(rows, Batches)
-    taken, start = [], 0
-    for batch in rows.batches(list(groups)) if groups else ():
-        here = (places >= start) & (places < start + len(batch))
-        taken.append((np.flatnonzero(here), pa.Table.from_batches([batch.take(pa.array(places[here] - start))])))
-        start += len(batch)
-    if not taken:
+    return _labels(rows, first, list(roles.groups)).assembled(leaving, made, groups)
+
+
+def _labels(rows: Batches, places: Counts, names: list[str]) -> MemoryRows:
+    """The columns that tell groups, in the records at some places, as a release of the file has them."""
+    if not names:
         return MemoryRows(pa.table({}))
-    table = pa.concat_tables([part for _, part in taken]).cast(released_schema(rows.schema, list(groups), ()))
-    return MemoryRows(table.take(pa.array(np.argsort(np.concatenate([numbers for numbers, _ in taken])))))
+    schema = released_schema(rows.schema, names, ())
+    order, taken, start = np.argsort(places), [], 0
+    for batch in rows.batches(names):
+        here = places[order][(places[order] >= start) & (places[order] < start + len(batch))]
+        taken.append(pa.Table.from_batches([batch.take(pa.array(here - start))]).cast(schema))
+        start += len(batch)
+    return MemoryRows(pa.concat_tables(taken).take(pa.array(np.argsort(order))))
 
 
-def _watched(work: Work, known: Done, values: Array) -> Any:
+def _watched(work: Work, known: Done, values: Array) -> Watch:
     """No record is that of anyone, so that none can be given away; signs are seen in the records that were drawn."""
     design = work.design
     spread = work.survey.spread.columns(slice(design.m, design.m + design.k))

@@ -26,15 +26,14 @@ class Resize(Method):
 
     Y* = 1 mean' + sqrt(m) T* R,   R'R = S,   T*'T* = I,   T*'1 = 0         (3)-(4)
 
-    S is the covariance matrix with divisor n, T* are the scores of m rows of normal numbers: secret directions, uniform
-    over all that exist. This is `Ipso` about the mean, drawn for m rows; each record is a mixture of all.
-
-    **Promises** means, and variances and covariances with divisor n of the original and m of the release (so with n - 1
-    and m - 1 they are off by a factor), hence every regression among the columns. Nothing of the original but these is
-    left. With groups, all this in each of them; records are dealt to groups in proportion to their size, and overall
-    it holds exactly where the proportions are exact. With weights, weighted moments are kept as plain ones: the records
-    drawn all count alike. Columns change together: a number is confidential or left out, a category can only be a
-    group; given and kept columns, bounds, whole numbers and edits are refused.
+    **Promises** means, and variances and covariances with divisor n of the original and m of the release (so with n
+    - 1 and m - 1 they are off by a factor), hence every regression among the columns. Nothing of the original but
+    these is left: S has divisor n, and T* are the scores of m rows of normal numbers, secret directions uniform
+    over all that exist. This is `Ipso` about the mean, drawn for m rows. With groups, all this in each of them;
+    records are dealt to groups in proportion to their size, and overall it holds exactly where the proportions are
+    exact. With weights, weighted moments are kept as plain ones: the records drawn all count alike. Columns change
+    together: a number is confidential or left out, a category can only be a group; given and kept columns, bounds,
+    whole numbers and edits are refused.
 
     m: how many records to draw, in each group one more than the independent columns of deviations at least
 
@@ -53,7 +52,7 @@ class Resize(Method):
     independent: ClassVar = True
     references: ClassVar = ("Mera (1997), Theorem 3", "Langsrud (2019), equations (2)-(4)")
 
-    m: int = parameter(Count(), "how many records to draw")
+    m: int = parameter(Count(), f"how many records to draw, {MOST:,} at most")
 
     def __post_init__(self) -> None:
         super().__post_init__()
