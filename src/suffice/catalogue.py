@@ -118,5 +118,5 @@ def kept(method: Description) -> str:
 
 
 def _parameter(parameter: ParameterDescription) -> str:
-    default = "required" if parameter.required else f"default {str(parameter.default).lower()}"
+    default = "required" if parameter.required else f"default {str(parameter.default).lower() or 'empty'}"
     return f"{parameter.name}: {parameter.doc} - {parameter.allowed} ({default})"
