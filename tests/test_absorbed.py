@@ -22,11 +22,14 @@ from suffice.catalogue import methods
 from suffice.design import Design
 from suffice.engines.memory import MemoryRows
 from suffice.errors import InfeasibleError, InputError
+from suffice.folding import Draws
 from suffice.method import Isometric
 from suffice.release import one_blas_thread
 from suffice.rows import Block
 from suffice.seed import Stream
-from suffice.solution import Draws, Frame, Hat, Solution
+from suffice.solution import Solution
+from suffice.survey import Frame
+from suffice.watching import Hat
 from tests.tolerances import ALGEBRA, ENGINE
 from tests.truth import EPS, ratios
 
@@ -171,7 +174,7 @@ def test_the_engine_does_not_matter(tmp_path: Path) -> None:
 def test_labels_that_are_not_kept_change_nothing(method: Isometric, monkeypatch: pytest.MonkeyPatch) -> None:
     roles = Roles(confidential=CONFIDENTIAL, given=GIVEN)
     one = solved(people(), method, roles)[1]
-    monkeypatch.setattr("suffice.solution.LABELLED", 100)
+    monkeypatch.setattr("suffice.folding.LABELLED", 100)
     assert np.array_equal(one, solved(people(), method, roles)[1])
 
 

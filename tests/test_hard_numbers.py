@@ -225,7 +225,7 @@ def misled(case: str) -> Pair:
     ],
 )
 def test_a_first_block_that_misleads(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.solution.SAMPLES", 1)
+    monkeypatch.setattr("suffice.survey.SAMPLES", 1)
     X, Y = misled(case)
     frame, roles = file_of(X, Y)
     check(f"first block: {case}", "memory", frame, X, Y, roles, Ipso())

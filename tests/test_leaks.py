@@ -85,9 +85,10 @@ def clean(text: str, secrets: set[str], key: str) -> None:
 def artefacts(release: suffice.Release) -> str:
     """All that may be shown to the public, or that shows up by accident."""
     certificate = release.certificate
-    objects = [release, release.done.pieces[0].solution, release.rows, release.seed, release.method, release.facts, certificate,
-               release.findings, release.design, release.done.pieces[0].solution.survey, release.done.pieces[0].solution.draws,
-               release.done.pieces[0].solution.isometry, release.done.pieces[0].solution.original, release.done.pieces[0].solution.draws.stream]  # fmt: skip
+    solution = release.done.pieces[0].solution
+    objects = [release, solution, release.rows, release.seed, release.method, release.facts, certificate,
+               release.findings, release.design, solution.survey, solution.draws,
+               solution.isometry, solution.original, solution.draws.stream]  # fmt: skip
     texts = [certificate.text(), certificate.to_json(), certificate._repr_html_(), public.page(certificate)]
     return "\n".join([*texts, *map(repr, objects), *map(str, objects), *map(str, release.findings)])
 

@@ -17,9 +17,9 @@ from suffice.draft import failing
 from suffice.engines.parquet import Batches, blocks
 from suffice.errors import UsageError
 from suffice.formats import kinds, write_table
+from suffice.joined import Joined
 from suffice.order import bucket_count, dealt
 from suffice.rows import ahead, one_ahead
-from suffice.solution import Joined
 from suffice.work import Done
 
 STREAMS = ("parquet", "csv", "tsv", "feather")

@@ -18,9 +18,9 @@ from suffice.engines.parquet import Batches
 from suffice.engines.spool import Spool
 from suffice.errors import InputError
 from suffice.formats import columns_of
+from suffice.joined import Joined
 from suffice.roles import Roles
 from suffice.rows import Block, Rows
-from suffice.solution import Joined
 
 Labels = NDArray[np.int32]
 

@@ -20,6 +20,7 @@ from suffice.concentration import Concentration
 from suffice.design import Design
 from suffice.errors import SufficeError
 from suffice.facts import Facts, Kept
+from suffice.folding import Draws, coordinates, fold, labels_of
 from suffice.formula import parse
 from suffice.ledger import Ledger
 from suffice.level import Level
@@ -29,8 +30,10 @@ from suffice.order import BUCKET
 from suffice.partition.within import means
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
-from suffice.solution import Draws, Frame, Hat, Solution, coordinates, fold, labels_of, precision
+from suffice.solution import Solution
+from suffice.survey import Frame, precision
 from suffice.watch import FAR, Peak, Tally
+from suffice.watching import Hat
 from suffice.work import SAMPLED, Done, placed
 
 Array = NDArray[np.float64]

@@ -18,10 +18,12 @@ from suffice.design import Design
 from suffice.division import Division
 from suffice.engines.memory import Columns
 from suffice.errors import InfeasibleError, InputError
+from suffice.folding import centre_of
+from suffice.joined import Joined
 from suffice.method import Method
 from suffice.rows import Block, Rows
-from suffice.solution import COMPANION, Frame, Joined, centre_of, companion_columns
 from suffice.statistic import EPS, Array
+from suffice.survey import COMPANION, Frame, companion_columns
 from suffice.watch import Giants, Watch, copies, negatives, outliers
 from suffice.whole import SUPER, stored
 from suffice.work import SAMPLED, Done, Piece, Work, levels_of

@@ -21,9 +21,10 @@ from suffice.engines.memory import MemoryRows
 from suffice.engines.parquet import Batches
 from suffice.engines.spool import Spool
 from suffice.errors import InputError
+from suffice.joined import check_aligned
 from suffice.roles import Roles
 from suffice.rows import Block, Both, Rows
-from suffice.solution import Frame, Survey, check_aligned
+from suffice.survey import Frame, Survey
 
 Flags = NDArray[np.bool_]
 

@@ -27,6 +27,7 @@ from suffice.evidence import gather, running_numbers
 from suffice.facts import Facts
 from suffice.grouped import grouped
 from suffice.guard import Finding, check_accepted, enforce, judge
+from suffice.joined import Joined
 from suffice.ledger import Entry, Ledger
 from suffice.level import Level, LevelStanding, claims
 from suffice.limits import Limits
@@ -38,10 +39,10 @@ from suffice.resized import redrawn
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
-from suffice.solution import Frame, Joined
 from suffice.source import named_sources, open_rows, read_back, reopen
 from suffice.statistic import Claim, Pair
 from suffice.statistics.third_moment import third_moments
+from suffice.survey import Frame
 from suffice.work import Done, Leaving, Work
 
 LARGEST = 2**30

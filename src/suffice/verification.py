@@ -13,15 +13,16 @@ from suffice.certificate import Certificate, certify, stand
 from suffice.design import Design
 from suffice.digest import Digest
 from suffice.errors import InputError
+from suffice.folding import centre_of
 from suffice.guard import Finding
 from suffice.level import Level, LevelStanding, claims, levels_of
 from suffice.missing import complete
 from suffice.release import one_blas_thread
 from suffice.roles import Roles
 from suffice.rows import Both, Progress, Rows, cores
-from suffice.solution import Frame, centre_of
 from suffice.source import open_rows
 from suffice.statistic import Array, Claim, Pair
+from suffice.survey import Frame
 
 ALL = ("mean", "covariance", "fit")
 MOMENTS = ("mean", "covariance")

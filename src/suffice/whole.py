@@ -24,11 +24,13 @@ from suffice.algebra.basis import Basis
 from suffice.design import Design
 from suffice.engines.memory import MemoryRows
 from suffice.errors import InfeasibleError
+from suffice.folding import STEEP, Draws, centre_of, fold
+from suffice.joined import Joined
 from suffice.limits import Limits
 from suffice.method import Answer, Labelled, Whole
 from suffice.rows import BLOCK, RUN, Block, Rows, spans
 from suffice.seed import Stream
-from suffice.solution import STEEP, Draws, Frame, Joined, Survey, centre_of, companion_columns, fold
+from suffice.survey import Frame, Survey, companion_columns
 from suffice.task import Task
 from suffice.wanted import Wanted
 

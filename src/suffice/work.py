@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from suffice.design import Design
 from suffice.engines.memory import Columns
 from suffice.errors import InfeasibleError
+from suffice.folding import Draws
+from suffice.joined import Joined
 from suffice.level import Level
 from suffice.level import levels_of as levels
 from suffice.limits import Limits
@@ -22,8 +24,9 @@ from suffice.method import Isometric, Method, Steps, Whole
 from suffice.order import shuffled
 from suffice.rows import Block, Rows
 from suffice.seed import Stream
-from suffice.solution import Draws, Frame, Joined, Solution, Supplied, Survey
+from suffice.solution import Solution, Supplied
 from suffice.statistic import Standing
+from suffice.survey import Frame, Survey
 from suffice.watch import Watch
 from suffice.whole import masked, stored
 from suffice.whole_numbers import WholeNumbers
