@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.decomposition import Array, gqr
+from suffice.algebra.decomposition import Array, gqr, independent
 from suffice.coding import as_float
 from suffice.design import Design
 from suffice.errors import InfeasibleError, UsageError
@@ -23,6 +23,8 @@ from suffice.seed import Stream
 
 SAMPLED = 20_000
 """Records from which the robust centre and scatter are learnt, at most."""
+HOLLOW = 0.01
+"""A column of which half of the records leave no more than this share beside the columns before it is not looked at."""
 PARTS = ("rest", "outlying")
 
 
@@ -82,7 +84,9 @@ class OutliersApart(Method):
         if not all(isinstance(part, Isometric | Whole | Several) for part in parts):
             raise UsageError("outliers-apart: its parts cannot be split again, nor be other records.")
         if any(isinstance(step, MicroHybrid) for part in parts for step in getattr(part, "steps", (part,))):
-            raise UsageError("outliers-apart: micro-hybrid keeps what is in clusters, which a part does not have whole.")
+            raise UsageError(
+                "outliers-apart: micro-hybrid keeps what is in clusters, which a part does not have whole."
+            )
         if self.rest.shared != self.outlying.shared:
             raise UsageError(
                 "outliers-apart: records released with the values of a group would show who is outlying.\n"
@@ -136,23 +140,16 @@ class Robust:
 
     @classmethod
     def of(cls, Y: Array, state: int) -> Robust:
-        from sklearn.covariance import MinCovDet
-
         low, middle, high = np.quantile(Y, [0.25, 0.5, 0.75], axis=0)
-        varying = np.flatnonzero(high > low)  # where half of the values are equal no half of them has a scatter
+        moved = np.median(np.abs(Y - middle), axis=0)  # zero where half of the values are equal: they have no scatter
+        varying = np.flatnonzero((high > low) & (moved > 0))
         scale = (high - low)[varying]
         Z = (Y[:, varying] - middle[varying]) / scale
         inside = Z[np.abs(Z).max(axis=1, initial=0.0) <= 10]
         kept = list(gqr(inside - inside.mean(axis=0)).pivots) if len(inside) > 1 else []
         if not kept or len(Y) < 5 * len(kept):
-            raise InfeasibleError(
-                f"A robust split needs columns whose middle half varies and 5 records for each.\n"
-                f"  records {len(Y)} . such columns {len(kept)} of {Y.shape[1]}\n"
-                "Split the records by a column of your own, named in `groups`."
-            )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of determinants that do not fall: the best of several starts is taken
-            found = MinCovDet(random_state=state).fit(Z[:, kept])
+            raise _no_split(len(Y), len(kept), Y.shape[1])
+        kept, found = _scatter(Z, kept, state)
         S = scale[kept]
         root = np.linalg.inv(np.linalg.cholesky(found.covariance_)).T / S[:, None]
         return cls(tuple(varying[kept].tolist()), middle[varying][kept] + S * found.location_, root)
@@ -162,3 +159,34 @@ class Robust:
 
         distance = (((Y[:, list(self.columns)] - self.centre) @ self.root) ** 2).sum(axis=1)
         return np.asarray(distance > chi2.ppf(beyond, len(self.columns)))
+
+
+def _scatter(Z: Array, kept: list[int], state: int) -> tuple[list[int], Any]:
+    """The minimum covariance determinant, of columns that are no combination of others in half of the records.
+
+    Where they are, as two columns that are mostly equal, the determinant is zero and every other record an outlier.
+    """
+    from sklearn.covariance import MinCovDet
+
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of determinants that do not fall: the best of several starts is taken
+            found = MinCovDet(random_state=state).fit(Z[:, kept])
+        half = found.raw_covariance_  # of the half alone, before records near it are counted as well
+        sd = np.sqrt(np.diagonal(half))
+        varying = np.flatnonzero(sd > HOLLOW)  # in units of the quartiles' distance
+        S = half[np.ix_(varying, varying)] / np.outer(sd[varying], sd[varying])
+        chosen = [int(varying[j]) for j in independent(S, HOLLOW)]
+        if len(chosen) == len(kept):
+            return kept, found
+        if not chosen:
+            raise _no_split(len(Z), 0, len(kept))
+        kept = [kept[j] for j in chosen]
+
+
+def _no_split(records: int, columns: int, of: int) -> InfeasibleError:
+    return InfeasibleError(
+        f"A robust split needs columns whose middle half varies and 5 records for each.\n"
+        f"  records {records} . such columns {columns} of {of}\n"
+        "Split the records by a column of your own, named in `groups`."
+    )
