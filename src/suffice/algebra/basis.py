@@ -112,10 +112,11 @@ class Isometry:
         R = factor.R / np.sqrt(max(factor.rows, 1))
         p = len(basis.noise)
         size = np.sqrt((R[:, :p] ** 2).sum(axis=0))
-        R[:, :p] = np.where(size <= basis.noise, 0.0, R[:, :p])  # what the sample called dependent, and is
+        R[:, :p] = np.where(np.isinf(basis.noise), 0.0, R[:, :p])
         floor = np.full(R.shape[1], 1e-12)
         if basis.absorbed is not None:  # the coordinates may be no more than scaled
             floor[:p] = np.maximum(floor[:p], basis.noise)
+        floor[:p] = np.where(size <= basis.noise, np.inf, floor[:p])  # dependent, as the sample said: no new direction
         R, pivots = _pivoted(R, floor)
         return cls(basis, R * np.sqrt(factor.rows), pivots, factor.rows)
 
