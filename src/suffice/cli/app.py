@@ -106,6 +106,7 @@ def verify(
     merge_below: o.MergeBelow = 0,
     groups: o.Groups = "",
     missing: o.Missing = "error",
+    smallest_pattern: o.SmallestPattern = None,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     threads: o.Threads = None,
@@ -114,7 +115,8 @@ def verify(
     from suffice.cli.face import Face
     from suffice.roles import Roles
 
-    roles = Roles(**_roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing))
+    named = _roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing)
+    roles = Roles(**named, smallest_pattern=smallest_pattern)
     Face(quiet, as_json).verify(original, released, roles, threads)
 
 
