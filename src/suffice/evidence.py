@@ -199,7 +199,13 @@ def kept_in(done: Done, level: Level, method: Method) -> Kept:
     found = Concentration.learn(done.marked(done.rows), design, level)
     sizes, rank = found.sizes[found.sizes > 0], gqr(pooled(done)[0]).rank
     own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
-    nu = np.array([p.solution.nu for p in done.pieces]) if own else sizes - 1 - len(level.terms or ())
+    finest = method.levels(design)[-1:]
+    if own:
+        nu = np.array([p.solution.nu for p in done.pieces])
+    elif level in method.levels(design) and level not in finest:
+        nu = left_by(done, level, finest[0])
+    else:
+        nu = sizes - 1 - len(level.terms or ())
     covariance, made = "covariance" in level.statistics, bool({*level.by} & {*done.labels})
     return Kept(
         level.name,
@@ -213,6 +219,23 @@ def kept_in(done: Done, level: Level, method: Method) -> Kept:
         _groups(done, found, found.dominated, made),
         _groups(done, found, found.narrow, made) if covariance else 0,
     )
+
+
+def left_by(done: Done, level: Level, finest: Level) -> NDArray[np.int64]:
+    """Dimensions that means and fits in smaller groups leave in each group of a level."""
+    design, rows = done.design, done.marked(done.rows)
+    columns = tuple(dict.fromkeys([*level.by, *finest.by, *design.confidential]))
+
+    def words(run: Sequence[Block]) -> NDArray[np.uint64]:
+        Y = [np.array([as_float(block.columns[name]) for name in design.confidential]) for block in run]
+        both = (level, finest)
+        return np.hstack([[at.labels(block, y, design) for at in both] for block, y in zip(run, Y, strict=True)])
+
+    found = np.hstack(list(rows.map(words, columns, "looking at groups")))
+    groups, place = np.unique(found[0], return_inverse=True)
+    pairs = np.unique(np.vstack([place.astype(np.uint64), found[1]]), axis=1)
+    smaller, p = np.bincount(pairs[0].astype(np.int64), minlength=len(groups)), len(finest.terms or ())
+    return np.asarray(np.bincount(place) - smaller * (1 + p) - max(0, len(level.terms or ()) - p))
 
 
 def parts_apart(done: Done, method: Method) -> Iterator[Kept]:
