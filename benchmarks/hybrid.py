@@ -2,8 +2,8 @@
 
     python benchmarks/hybrid.py [clusters of ten: 1e4 1e5]
 
-Five confidential columns, one local and two overall variables, on one thread; the random matrix is given. The last line is
-the whole way: `protect`, with guards and a certificate of every cluster.
+Five confidential columns, one local and two overall variables, on one thread; the random matrix is given. The last line
+is the whole way: `protect`, with guards and a certificate of every cluster.
 """
 
 from __future__ import annotations

@@ -411,7 +411,7 @@ def test_small_files_of_any_shape(method: Method, seed: int, n: int, levels: int
         try:
             release = made(source, method)
         except InfeasibleError:  # third moments, clusters and parts need more directions than a small file has
-            assert method.name in ("moment-householder", "micro-hybrid", "outliers-apart")
+            assert method.name.split(" then ")[0] in ("moment-householder", "micro-hybrid", "outliers-apart")
             return
         Xstar, Ystar = numbers(release.frame)
         found = ratios(X, Y, Xstar, Ystar)
