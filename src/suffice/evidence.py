@@ -27,7 +27,7 @@ from suffice.level import Level
 from suffice.limits import Limits
 from suffice.method import Method
 from suffice.order import BUCKET
-from suffice.partition.within import means
+from suffice.partition.within import centred
 from suffice.rows import Block, Rows
 from suffice.seed import Seed, Stream
 from suffice.solution import Solution
@@ -170,17 +170,19 @@ def within(done: Done, level: Level) -> tuple[Array, Array, tuple[tuple[Array, A
     columns = tuple(dict.fromkeys([*level.by, *done.columns]))
 
     def values(run: Sequence[Block]) -> tuple[NDArray[np.uint64], Array, Array]:
-        W = np.vstack([design.matrix(block) for block in run])
-        words = [level.labels(block, design.matrix(block)[:, design.m :].T, design) for block in run]
-        return np.concatenate(words), W, np.vstack([done.released(block) for block in run])
+        parts = [design.matrix(block) for block in run]
+        words = [level.labels(block, W[:, design.m :].T, design) for block, W in zip(run, parts, strict=True)]
+        return np.concatenate(words), np.vstack(parts), np.vstack([done.released(block) for block in run])
 
     words, W, Ystar = (
         np.concatenate(part) for part in zip(*rows.map(values, columns, "looking at groups"), strict=True)
     )
     labels = np.unique(words, return_inverse=True)[1]
-    X, Y = W[:, : design.m] - means(labels, W[:, : design.m]), W[:, design.m :]
-    scale = np.where(Y.std(axis=0) > 0, Y.std(axis=0), 1.0)
-    E, Estar = (split(each - means(labels, each), X)[1] for each in (Y / scale, Ystar / scale))
+    X, Y = centred(labels, W[:, : design.m]), W[:, design.m :]
+    hole, sd = np.isnan(Y), np.nanstd(Y, axis=0)
+    scale = np.where(sd > 0, sd, 1.0)
+    apart = (centred(labels, np.where(hole, 0.0, each / scale)) for each in (Y, Ystar))  # a hole is one in its group
+    E, Estar = (split(each, X)[1] for each in apart)
     R = np.asarray(np.linalg.qr(np.hstack([E, Estar]), mode="r"))
     some = done.stream.generator("sample").permutation(len(Y))[:SAMPLED]
     return R[:, : design.k], R[:, design.k :], ((E[some], Estar[some]),)

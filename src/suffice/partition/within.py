@@ -13,16 +13,26 @@ RANK = 1e-9
 
 
 def means(labels: Labels, Y: Array, w: Array | None = None) -> Array:
-    """Each record's group mean; about the overall mean first, so that an offset costs no digits."""
-    centre = Y.mean(axis=0)
-    weights = np.ones(len(Y)) if w is None else w
-    total = np.bincount(labels, weights=weights)
-    alone = np.bincount(labels, weights=np.ones(len(Y)))
-    sums = np.column_stack([np.bincount(labels, weights=weights * y) for y in (Y - centre).T])
-    plain = np.column_stack([np.bincount(labels, weights=y) for y in (Y - centre).T]) / alone[:, None]
-    mean = np.where(total[:, None] > 0, sums / np.where(total > 0, total, 1.0)[:, None], plain)
+    """Each record's group mean; a group without weight has its plain mean."""
     low, high = _ends(labels, Y)
-    return np.asarray(np.clip(centre + mean, low, high)[labels])  # the mean of equal values is that value
+    mean = _averages(labels, Y, None)
+    if w is not None:
+        counts = np.bincount(labels, weights=w)[:, None] > 0
+        mean = np.where(counts, _averages(labels, Y, w), mean)
+    return np.asarray(np.clip(mean, low, high)[labels])  # the mean of equal values is that value
+
+
+def centred(labels: Labels, Y: Array) -> Array:
+    """What the group means leave of each record."""
+    return np.asarray(Y - _averages(labels, Y, None)[labels])
+
+
+def _averages(labels: Labels, Y: Array, w: Array | None) -> Array:
+    """The mean of each group, about the overall mean first, so that an offset costs no digits."""
+    centre, total = Y.mean(axis=0), np.bincount(labels, weights=w)
+    apart = Y - centre if w is None else (Y - centre) * w[:, None]
+    sums = np.column_stack([np.bincount(labels, weights=y) for y in apart.T])
+    return np.asarray(centre + sums / np.where(total > 0, total, 1.0)[:, None])
 
 
 def medians(labels: Labels, Y: Array) -> Array:
