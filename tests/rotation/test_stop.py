@@ -28,10 +28,11 @@ def new(task: Task, seed: int) -> Array:
 
 
 def test_a_course_rests_when_it_no_longer_falls() -> None:
-    assert followed([0.9995**i for i in range(300)]).rest is None  # 10 % in 200 sweeps
-    resting = [0.99985**i for i in range(300)]  # 3 %
-    assert followed(resting).rest == 220
-    assert followed(resting[:219]).rest is None
+    falling, resting = (0.9 ** (1 / PATIENCE), 0.97 ** (1 / PATIENCE))  # 10 % and 3 % in the sweeps that are looked at
+    assert followed([falling**i for i in range(PATIENCE + 100)]).rest is None
+    course = [resting**i for i in range(PATIENCE + 100)]
+    assert followed(course).rest == PATIENCE + 20
+    assert followed(course[: PATIENCE + 19]).rest is None
 
 
 def test_a_course_at_rest_ends_at_a_low_point_that_links_no_one() -> None:

@@ -75,7 +75,7 @@ class Rotate(Whole):
     zeros: Literal["kept", "free"] = parameter(
         Choice(("kept", "free")), "exact zeros of columns with many of them", "kept"
     )
-    most: int = parameter(Count(), "sweeps after which to give up", 1000)
+    most: int = parameter(Count(), "sweeps after which to give up", 3000)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ from suffice.rotation.likeness import Likeness
 
 Array = NDArray[np.float64]
 
-WINDOW, PATIENCE, FALL = 20, 200, 0.05
+WINDOW, PATIENCE, FALL = 20, 600, 0.05
 """A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE sweeps has stopped."""
 LOW = 0.1
 """A walk that rests ends at a point that is among this share of the lowest of its last PATIENCE sweeps."""
@@ -23,8 +23,8 @@ class Course:
 
     It has arrived when nothing but chance is followed: the correlation is inside its null, after twice the sweeps that
     brought it there, and no more records are linked than by chance, and one. Or when the correlation has stopped
-    falling: the walk then moves about a level, and ends at a low point of it that links no more than chance either,
-    or after as many sweeps again.
+    falling: the walk then moves about a level, and ends at a low point of it that links no more than chance either;
+    or, after as many sweeps again, at the next low point.
 
     null: what the canonical correlation of unrelated residuals stays below.
     chance: how many records unrelated residuals link.
@@ -59,7 +59,7 @@ class Course:
         """Why to stop at Y, or None."""
         if self._inside_for_long() and self.unlinked(likeness, Y):
             return "the original is followed by chance only"
-        if self._rested() or (self._low() and self.unlinked(likeness, Y)):
+        if self._low() and (self._rested() or self.unlinked(likeness, Y)):
             return "the canonical correlation has stopped falling"
         return None
 
