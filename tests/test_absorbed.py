@@ -330,7 +330,7 @@ def test_a_factor_in_an_interaction_is_expanded_or_refused_with_a_sentence() -> 
     table = people()
     assert learnt(table, "C(town)*C(size)").absorbed is None
     wide = people(9_001, 2_100)
-    with pytest.raises(InputError, match=r"(?s)need up to .* columns and 4,000 are allowed") as caught:
+    with pytest.raises(InputError, match=r"(?s)need up to .* columns and 1,000 are allowed") as caught:
         learnt(wide, "C(town)*C(size)")
     assert "C(town) is not absorbed while it stands in an interaction: drop C(town):C(size)." in str(caught.value)
     with pytest.raises(InputError, match="works on X itself, so that no factor is absorbed"):

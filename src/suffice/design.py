@@ -24,6 +24,8 @@ WIDEST = 4000
 """Columns of X. Its Gram matrix and three more of that size then take half a gigabyte."""
 ABSORB = 64
 """A factor with more dummies than this is absorbed: one pass more over the rows is then cheaper than its columns."""
+EXPANDED = 1000
+"""Columns of X where a factor of many levels must be expanded: in an interaction, or for a method that works on X."""
 TABLE = 2**31
 """Bytes that the means within the levels of an absorbed factor may take."""
 
@@ -85,7 +87,9 @@ class Design:
         absorb = absorb and not roles.integer
         absorbed = _absorbed(terms, categories) if absorb else None
         columns = tuple(term for term in terms if absorbed is None or term != (Factor(absorbed, "C"),))
-        _check_width(intercept, columns, categories, _advice(terms, categories, absorb))
+        crossed = any(_interactions(name, terms) for name in categories if categories[name].size - 1 > ABSORB)
+        allowed = EXPANDED if crossed or not absorb else WIDEST
+        _check_width(intercept, columns, categories, allowed, _advice(terms, categories, absorb))
         expansions = coding(columns, intercept, {name: category.size for name, category in categories.items()})
         notes = tuple(note for category in categories.values() for note in category.notes)
         design = cls(roles, intercept, categories, expansions, inspection, notes, absorbed)
@@ -311,16 +315,18 @@ def _advice(terms: tuple[Term, ...], categories: Mapping[str, Category], absorb:
     return f"{Factor(large, 'C')} is not absorbed while it stands in an interaction: drop {label(crossed[0])}. "
 
 
-def _check_width(intercept: bool, terms: tuple[Term, ...], categories: Mapping[str, Category], advice: str) -> None:
+def _check_width(
+    intercept: bool, terms: tuple[Term, ...], categories: Mapping[str, Category], allowed: int, advice: str
+) -> None:
     """Full dummies bound the width from above, and are counted before anything is built."""
     widths = {
         label(term): prod(categories[factor.column].size for factor in term if factor.transform == "C")
         for term in terms
     }
-    if (total := int(intercept) + sum(widths.values())) > WIDEST:
+    if (total := int(intercept) + sum(widths.values())) > allowed:
         widest = max(widths, key=lambda term: widths[term])
         raise InputError(
-            f"The given terms need up to {total:,} columns and {WIDEST:,} are allowed.\n"
+            f"The given terms need up to {total:,} columns and {allowed:,} are allowed.\n"
             f"  {widest} alone needs {widths[widest]:,}\n"
             f"{advice}Drop it, group its levels, or join small ones with merge_below."
         )

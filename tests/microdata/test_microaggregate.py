@@ -332,3 +332,8 @@ def test_fits_in_groups_where_X_is_constant_are_means() -> None:
     labels, Y = np.repeat([0, 1, 2], [5, 7, 4]), rng.normal(size=(16, 2))
     X = 1e6 + labels[:, None] * 0.1 + np.zeros((16, 1))
     assert np.allclose(fits(labels, X, Y), means(labels, Y), rtol=0, atol=1e-12)
+
+
+def test_fitted_values_without_given_terms_are_means_and_said_to_be() -> None:
+    with pytest.raises(UsageError, match="use by='mean'"):
+        protect(pd.DataFrame({"y": np.arange(30.0)}), Roles(confidential=["y"]), Microaggregate(k=3, by="fitted"))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import Array
 from suffice.answer import Made
+from suffice.errors import UsageError
 from suffice.method import Whole
 from suffice.parameter import Choice, Count, parameter
 from suffice.partition.best import best
@@ -17,6 +18,7 @@ from suffice.partition.loss import information_loss, standardised
 from suffice.partition.mdav import mdav
 from suffice.partition.ranking import optimal, ranking
 from suffice.partition.within import fits, means, medians
+from suffice.roles import Roles
 from suffice.rows import Progress
 from suffice.seed import Stream
 from suffice.task import Task
@@ -69,6 +71,14 @@ class Microaggregate(Whole):
         kept = {"mean": ("mean",), "median": (), "fitted": ("mean", "fit")}[self.by]
         object.__setattr__(self, "promises", kept)  # of the class elsewhere; what is released decides here
         object.__setattr__(self, "shared", self.by != "fitted")
+
+    def given(self, roles: Roles) -> Roles:
+        """Fitted values without given terms are means, which are judged as such."""
+        if self.by == "fitted" and not roles.terms.terms:
+            raise UsageError(
+                "microaggregate: fitted values need given terms; without any they are means: use by='mean'."
+            )
+        return roles
 
     def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Made:
         """The aggregated records, and how much they lost."""
