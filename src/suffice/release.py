@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
-from suffice.algebra.third_moments import ThirdMoments
-from suffice.certificate import Certificate, certify, stand
+from suffice.attestation import Attestation
+from suffice.certificate import Certificate
 from suffice.delivery import Writer, delivered, released_schema, write_kind
 from suffice.design import Design
 from suffice.division import Division
@@ -23,27 +23,22 @@ from suffice.draft import Draft, commit, failing, refuse_overwriting
 from suffice.engines.memory import MemoryRows
 from suffice.engines.parquet import Batches
 from suffice.errors import FileError, NotPreservedError, UsageError
-from suffice.evidence import gather, running_numbers
+from suffice.evidence import gather
 from suffice.facts import Facts
 from suffice.grouped import grouped
 from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.joined import Joined
 from suffice.ledger import Entry, Ledger
-from suffice.level import Level, LevelStanding, claims
 from suffice.limits import Limits
-from suffice.method import Isometric, Method
-from suffice.microdata.resize import Resize
+from suffice.method import Isometric, Method, Redrawn
 from suffice.missing import complete_beside, surveyed
-from suffice.residual_level import ResidualStanding
 from suffice.resized import redrawn
 from suffice.roles import Roles
 from suffice.rows import Block, Progress, Rows, cores
 from suffice.seed import Seed
 from suffice.source import named_sources, open_rows, read_back, reopen
-from suffice.statistic import Claim, Pair
-from suffice.statistics.third_moment import third_moments
 from suffice.survey import Frame
-from suffice.work import Done, Leaving, Work
+from suffice.work import Done, Work
 
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
@@ -103,7 +98,7 @@ def protect(
 
 
 def _done(work: Work, method: Method, start: Rows | None, division: Division | None) -> Done:
-    if isinstance(method, Resize):
+    if isinstance(method, Redrawn):
         return redrawn(work, method, division)
     return work.done(method, start) if division is None else grouped(work, method, start, division)
 
@@ -121,7 +116,7 @@ class Release:
     findings: tuple[Finding, ...]
     columns: tuple[str, ...]
     keyed: tuple[str, ...]
-    limits: Limits | None
+    attestation: Attestation
     _state: dict[str, Any]
 
     @classmethod
@@ -151,10 +146,11 @@ class Release:
             labels: dict[str, Any] = {name: values.copy() for name, values in done.labels.items()}  # moved in place
             state["frame"] = rows.rebuilt(names, {**changed, **labels}, order)
         findings = judge(facts, accept)
-        release = cls(data, rows, done, method, seed, facts, findings, names, keyed, limits, state)
+        attestation = Attestation(rows, done, method, facts, limits)
+        release = cls(data, rows, done, method, seed, facts, findings, names, keyed, attestation, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
-            state["certificate"] = release._certified(MemoryRows(shown, rows.threads), "the released rows")
+            state["certificate"] = attestation.certificate(MemoryRows(shown, rows.threads), "the released rows")
         return release
 
     @property
@@ -196,7 +192,8 @@ class Release:
         """Recomputed from the released rows; after `write`, from the file."""
         if "certificate" not in self._state:
             with one_blas_thread():
-                self._state["certificate"] = self._certified(None, "the released rows, as they will be written")
+                said = "the released rows, as they will be written"
+                self._state["certificate"] = self.attestation.certificate(None, said)
         certificate: Certificate = self._state["certificate"]
         return certificate
 
@@ -218,7 +215,7 @@ class Release:
             self._write_rows(draft.path, kind, str(target.parent))
             with failing("The release cannot be read back"):
                 back = read_back(draft.path, kind, self._schema(self._needed()), self.rows.threads)
-            certificate = self._certified(back, f"the written {kind} file")
+            certificate = self.attestation.certificate(back, f"the written {kind} file")
             if not certificate.holds:
                 raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
             paper.write(certificate.to_json().encode())
@@ -268,105 +265,6 @@ class Release:
     def _table(self) -> pa.Table:
         return as_table(self.frame, self.columns)
 
-    def _certified(self, rows: Rows | None, source: str) -> Certificate:
-        done, design = self.done, self.done.outgoing
-        leaving = Leaving(done) if rows is None else rows
-        size = done.survey.spread.size[: design.m + design.k]
-        after, third = stand(leaving, design, done.centre), self._third(leaving)
-        pair = Pair.of(done.original, after, size, design, self._broken(rows), third)
-        holes, rounded = design.roles.missing == "patterns", bool(design.roles.integer)
-        promises = [name for name in self.method.promises if name == "limits" or not holes]
-        reached = rounded or not (done.drawn is None or done.drawn.proportional)
-        return certify(
-            pair,
-            ("limits",) if reached else promises,
-            reached=[name for name in promises if name != "limits"] if reached else (),
-            redrawn=done.drawn is not None,
-            levels=self._within(leaving, promised=not rounded),
-            terms=design.terms,
-            method=self.method.name,
-            source=source,
-            notes=self._notes(),
-            private=self._private_notes(),
-            not_promised=tuple(
-                f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep
-            ),
-        )
-
-    def _third(self, rows: Rows) -> tuple[ThirdMoments, ThirdMoments] | None:
-        """Third moments of both files, where they are promised; the original's side is looked at once."""
-        if "third-moment" not in self.method.promises:
-            return None
-        if "third" not in self._state:
-            self._state["third"] = third_moments(self.done.rows, self.design, self.done.centre)
-        return self._state["third"], third_moments(rows, self.design, self.done.centre)
-
-    def _within(self, rows: Rows, promised: bool) -> list[tuple[Claim, ...]]:
-        """What is kept in groups; the original's side is looked at once."""
-        found, known = [], self._state.setdefault("levels", {})
-        for level in self.done.levels:
-            if level not in known:
-                known[level] = LevelStanding.learn(self.done.marked(self.rows), self.design, level)
-            before = known[level]
-            after = replace(before, design=self.done.outgoing).of(rows)
-            told = claims(before, after, redrawn=self.done.drawn is not None)
-            told = (*told, *self._residuals(level, rows))
-            found.append(tuple(replace(claim, promised=promised) for claim in told))
-        return found
-
-    def _residuals(self, level: Level, rows: Rows) -> tuple[Claim, ...]:
-        """What is kept of residuals and slopes; the original's side is looked at once."""
-        kept = self.method.residuals(self.design)
-        if kept is None or level not in kept.levels:
-            return ()
-        if "residuals" not in self._state:
-            self._state["residuals"] = kept.standing(self.done.marked(self.rows), self.design)
-        before: ResidualStanding = self._state["residuals"]
-        return before.claims(before.of(rows), level)
-
-    def _broken(self, rows: Rows | None) -> Mapping[str, int] | None:
-        """Released records that leave each bound or edit, counted in the rows that leave."""
-        if self.limits is None or rows is None:
-            return None if self.limits is None else self.facts.broken
-        return self.limits.left(rows, self.design)
-
-    def _notes(self) -> tuple[str, ...]:
-        design, facts = self.design, self.facts
-        drawn = self.done.drawn
-        notes = [*(() if drawn is None else drawn.notes), self._ranks(), *design.notes, *self.rows.notes]
-        if not design.intercept:
-            notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
-        counted = running_numbers(self.rows, design, self.done.survey.spread)
-        if counted:
-            notes += [f"{_some(counted)} is a running number: if it tells records apart, name it in identifiers"]
-        if facts.constant:
-            notes += [f"constant, kept as they are: {_some(facts.constant)}"]
-        if facts.unweighted:
-            notes += [f"{facts.unweighted} records have weight zero: they are protected and count in no statistic"]
-        dropped = [*design.roles.dropped(self.rows.kinds), *design.roles.identifiers]
-        if dropped:
-            notes += [f"columns dropped: {_some(dropped)}"]
-        if design.roles.keep:
-            notes += [f"columns released unchanged: {_some(design.roles.keep)}"]
-        return tuple(notes)
-
-    def _ranks(self) -> str:
-        design, pieces = self.design, self.done.pieces
-        if len(pieces) > 1:
-            ranks = [piece.solution.rank for piece in pieces]
-            return f"independent columns of X: {min(ranks)} to {max(ranks)} of {design.width} in {len(pieces)} groups"
-        solution = pieces[0].solution
-        lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
-        said = f"independent columns of X: {solution.rank} of {design.width}"
-        return said + (f" (dependent: {_some(lost)})" if lost else "")
-
-    def _private_notes(self) -> tuple[str, ...]:
-        if self.done.drawn is not None:  # a record that stands for none correlates with none
-            return self.done.remarks
-        pairs = zip(self.facts.confidential, self.facts.correlations, strict=True)
-        reached = ", ".join(f"{name} {value:.3f}" for name, value in pairs)
-        return (*self.done.remarks, f"residual correlation with the original: {reached}")
-
     def _remember(self) -> None:
         ledger = Ledger.beside(self.seed)
         if ledger is not None:
@@ -389,10 +287,6 @@ def certificate_path(target: Path) -> Path:
 
 def _leaving(roles: Roles) -> set[str]:
     return {*roles.columns} - {*roles.identifiers}
-
-
-def _some(names: Sequence[str], most: int = 12) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def as_table(frame: Any, names: Sequence[str]) -> pa.Table:

@@ -17,8 +17,8 @@ from suffice.engines.memory import MemoryRows
 from suffice.engines.parquet import Batches
 from suffice.errors import InfeasibleError, InputError
 from suffice.grouped import grouped
+from suffice.method import Redrawn
 from suffice.microdata.fitted import Fitted
-from suffice.microdata.resize import Resize, resized
 from suffice.order import shuffled
 from suffice.statistic import CONSTANT
 from suffice.watch import Watch, negatives
@@ -27,15 +27,15 @@ from suffice.work import Done, Drawn, Piece, Work, levels_of
 Counts = NDArray[np.int64]
 
 
-def redrawn(work: Work, method: Resize, division: Division | None) -> Done:
+def redrawn(work: Work, method: Redrawn, division: Division | None) -> Done:
     """m records in place of those of the file, the groups in proportion to theirs."""
     known = work.done(Fitted(), None) if division is None else grouped(work, Fitted(), None, division)
     pieces = tuple(replace(piece, remarks=()) for piece in known.pieces)
     _check_weights(pieces)
     moments = [moments_of(piece) for piece in pieces]
     sizes = np.array([piece.solution.survey.spread.weight for piece in pieces])
-    counts = dealt_out(method.m, sizes, np.array([len(R) + 1 for _, R in moments]))
-    values, order = _values(work, moments, counts), shuffled(work.stream, method.m)
+    counts = dealt_out(method.records, sizes, np.array([len(R) + 1 for _, R in moments]))
+    values, order = _values(work, method, moments, counts), shuffled(work.stream, method.records)
     groups = np.repeat(np.arange(len(counts)), counts)
     frame = _frame(work, division, values[order], groups[order])
     return replace(
@@ -44,7 +44,7 @@ def redrawn(work: Work, method: Resize, division: Division | None) -> Done:
         Ystar=None,
         watch=_watched(work, known, values),
         levels=levels_of(method, work.design),
-        drawn=Drawn(frame, method.m, _proportional(counts, sizes), notes(work, counts, sizes)),
+        drawn=Drawn(frame, method.records, _proportional(counts, sizes), notes(work, counts, sizes)),
     )
 
 
@@ -82,12 +82,12 @@ def dealt_out(m: int, sizes: Array, least: Counts) -> Counts:
     return counts
 
 
-def _values(work: Work, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
+def _values(work: Work, method: Redrawn, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
     """The records of each group, one group below the other; each group has random numbers of its own."""
     drawn = []
     for number, ((mean, R), count) in enumerate(zip(moments, counts, strict=True)):
         Z = work.stream.child(f"resize {number}").normals(0, int(count), len(R))
-        drawn.append(resized(mean, R, Z))
+        drawn.append(method.draw(mean, R, Z))
     return np.vstack(drawn)
 
 

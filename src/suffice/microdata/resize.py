@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.algebra.decomposition import Array, gqr, split
 from suffice.errors import InfeasibleError, UsageError
-from suffice.method import Method
+from suffice.method import Redrawn
 from suffice.parameter import Count, parameter
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOST = 2**20
 
 
 @dataclass(frozen=True)
-class Resize(Method):
+class Resize(Redrawn):
     """Draw m new records that have the means and the covariance matrix of the original ones.
 
     Y* = 1 mean' + sqrt(m) T* R,   R'R = S,   T*'T* = I,   T*'1 = 0         (3)-(4)
@@ -69,13 +69,11 @@ class Resize(Method):
             raise UsageError("\n".join(mistakes))
         return roles
 
-    def draw(self, mean: Array, R: Array, Z: Array) -> Array:
-        """Y* of m rows, or of the rows of Z that fall to one group.
+    @property
+    def records(self) -> int:
+        return self.m
 
-        mean: of the columns
-        R: their covariance matrix is R'R; fewer rows where columns are dependent
-        Z: standard normal numbers; the first columns are used
-        """
+    def draw(self, mean: Array, R: Array, Z: Array) -> Array:
         return resized(mean, R, Z)
 
     @classmethod
