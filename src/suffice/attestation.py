@@ -126,7 +126,8 @@ class Attestation:
         design, pieces = self.design, self.done.pieces
         if len(pieces) > 1:
             ranks = [piece.solution.rank for piece in pieces]
-            return f"independent columns of X: {min(ranks)} to {max(ranks)} of {design.width} in {len(pieces)} groups"
+            span = f"{min(ranks)}" if min(ranks) == max(ranks) else f"{min(ranks)} to {max(ranks)}"
+            return f"independent columns of X: {span} of {design.width} in each of {len(pieces)} groups"
         solution = pieces[0].solution
         lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
         said = f"independent columns of X: {solution.rank} of {design.width}"
