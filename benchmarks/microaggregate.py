@@ -17,7 +17,7 @@ import numpy as np
 from speed import floor
 from threadpoolctl import threadpool_limits
 
-from suffice.partition import best, information_loss, mdav, standardised
+from suffice.algorithms.partition import best, information_loss, mdav, standardised
 
 K = 3
 Array = np.ndarray

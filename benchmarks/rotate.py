@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from suffice.limits import Limits
-from suffice.rotation import turn as plain
-from suffice.rotation.ground import Ground
-from suffice.rotation.groups import Dealer
-from suffice.rotation.kernel import Kernel
+from suffice.algebra.array import Array
+from suffice.algorithms.rotation import turn as plain
+from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.dealing import Dealer
+from suffice.algorithms.rotation.kernel import Kernel
+from suffice.design.limits import Limits
+from suffice.method.records import Task
 from suffice.seed import Seed
-from suffice.task import Task
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 ROUNDS = 5
@@ -43,7 +43,7 @@ def best(job: Callable[[], object]) -> float:
 def kernels() -> dict[str, Kernel]:
     """numba first, where it is installed."""
     try:
-        from suffice.rotation import compiled
+        from suffice.algorithms.rotation import compiled
     except ImportError:
         return {"NumPy": plain.turn}
     return {"numba": compiled.turn, "NumPy": plain.turn}
@@ -62,7 +62,7 @@ def timed(task: Task, kind: str, name: str, order: Rows) -> str:
     def job() -> None:
         sweep(state, dealer, ground, kernels()[name], generator)
 
-    with nullcontext() if name == "numba" else patch("suffice.rotation.compass.compiled", lambda: None):
+    with nullcontext() if name == "numba" else patch("suffice.algorithms.rotation.compass.compiled", lambda: None):
         job()
         took, gather = best(job), best(lambda: task.Y[order])
     return f"{took:.3f} s = {took / gather:.1f} gathers"

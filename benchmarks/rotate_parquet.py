@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 RELEASE = """
-import json, resource, sys, time, suffice, suffice.release
+import json, resource, sys, time, suffice, suffice.release.release
 roles = suffice.Roles(confidential=[f"y{j}" for j in range(10)], bounds="observed-sign")
 begin = time.perf_counter()
 release = suffice.protect(sys.argv[1], roles, suffice.Rotate(sweeps=3))

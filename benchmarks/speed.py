@@ -128,7 +128,7 @@ def copy(source: Path, target: Path) -> float:
 
 
 RELEASE = """
-import resource, sys, time, json, collections, suffice, suffice.release, suffice.microdata
+import resource, sys, time, json, collections, suffice, suffice.release.release, suffice.microdata
 source, target, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 roles = suffice.Roles(confidential=[f"y{j}" for j in range(10)], given=[f"x{j}" for j in range(10)])
 spent = collections.defaultdict(float); last = [time.perf_counter()]

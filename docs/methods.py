@@ -7,7 +7,7 @@ from inspect import getdoc
 from pathlib import Path
 
 from suffice.catalogue import Description, describe, methods
-from suffice.method import Method
+from suffice.method.method import Method
 
 PAGE = Path(__file__).with_suffix(".md")
 KEPT = {

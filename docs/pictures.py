@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from suffice.algorithms.rotation.likeness import Likeness
+from suffice.algorithms.rotation.walk import Walk
 from suffice.demo import firms
-from suffice.method import Method
+from suffice.design.roles import Roles
+from suffice.method.method import Method
+from suffice.method.records import Task
 from suffice.microdata import Ipso, MicroHybrid, Rotate
-from suffice.release import Release, protect
-from suffice.roles import Roles
-from suffice.rotation.likeness import Likeness
-from suffice.rotation.walk import Walk
-from suffice.rows import Progress
+from suffice.progress import Progress
+from suffice.release.protect import protect
+from suffice.release.release import Release
 from suffice.seed import Seed, Stream
-from suffice.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from suffice.catalogue import methods
 from suffice.cli.app import app
 from suffice.errors import SufficeError
 from suffice.guards import GUARDS
-from suffice.plan import Plan
+from suffice.plan.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

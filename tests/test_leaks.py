@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 import suffice
 from suffice import Ipso, Plan, ResidualCorrelation, Roles, Romm, ScoreCorrelation, Seed, cli, protect, verify
 from suffice.errors import SufficeError
-from suffice.method import Method
+from suffice.method.method import Method
 from suffice.report import public
 
 SOURCE = Path(suffice.__file__).parent
@@ -210,10 +210,10 @@ def test_a_failure_that_nobody_foresaw_shows_nothing(tmp_path, monkeypatch, caps
     made(1, 40).to_parquet(tmp_path / "data.parquet")
     words = ["suffice", "protect", str(tmp_path / "data.parquet"), "-o", str(tmp_path / "o.csv"), "--confidential", "y"]
     for place in (
-        "suffice.release.gather",
-        "suffice.release.read_back",
-        "suffice.solution.fold",
-        "suffice.design.Levels.of",
+        "suffice.release.release.gather",
+        "suffice.release.release.read_back",
+        "suffice.protection.solution.fold",
+        "suffice.design.design.Levels.of",
     ):
         with monkeypatch.context() as patch:
             patch.setattr(place, broken)

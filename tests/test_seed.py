@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from suffice import Ipso, Roles, Romm, Seed, protect
 from suffice.errors import FileError, GuardError, UsageError
-from suffice.method import Isometric
+from suffice.method.isometric import Isometric
 from suffice.seed import MARK, Stream
 from tests.tolerances import CHANCE
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-EPS = float(np.finfo(np.float64).eps)
+from suffice.algebra.array import EPS, Array
 
-Array = NDArray[np.float64]
 Long = NDArray[np.longdouble]
 
 

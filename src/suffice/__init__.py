@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from suffice.catalogue import methods as methods
-    from suffice.certificate import Certificate as Certificate
-    from suffice.guard import Finding as Finding
+    from suffice.certificate.certificate import Certificate as Certificate
+    from suffice.certificate.verification import Verification as Verification
+    from suffice.certificate.verification import verify as verify
+    from suffice.design.roles import Roles as Roles
+    from suffice.guards.finding import Finding as Finding
     from suffice.microdata import *  # noqa: F403
-    from suffice.plan import Plan as Plan
-    from suffice.release import Release as Release
-    from suffice.release import protect as protect
-    from suffice.roles import Roles as Roles
+    from suffice.plan.plan import Plan as Plan
+    from suffice.release.protect import protect as protect
+    from suffice.release.release import Release as Release
     from suffice.seed import Seed as Seed
-    from suffice.verification import Verification as Verification
-    from suffice.verification import verify as verify
 
 __version__ = "0.1.0"
 
 _PLACES = {
-    "Certificate": "certificate",
-    "Finding": "guard",
-    "Plan": "plan",
-    "Release": "release",
-    "Roles": "roles",
+    "Certificate": "certificate.certificate",
+    "Finding": "guards.finding",
+    "Plan": "plan.plan",
+    "Release": "release.release",
+    "Roles": "design.roles",
     "Seed": "seed",
-    "Verification": "verification",
+    "Verification": "certificate.verification",
     "methods": "catalogue",
-    "protect": "release",
-    "verify": "verification",
+    "protect": "release.protect",
+    "verify": "certificate.verification",
 }
 
 

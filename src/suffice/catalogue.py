@@ -9,8 +9,8 @@ from typing import Any
 
 from suffice import microdata
 from suffice.errors import UsageError, suggest
-from suffice.method import Method, declared_parameters, kebab, refused, rule_of
-from suffice.parameter import Data
+from suffice.method.method import AMethod, Method, declared_parameters, kebab, refused, rule_of
+from suffice.method.parameter import Data
 
 KEPT = {
     "mean": "means",
@@ -95,10 +95,18 @@ def _read(name: str, declared: Field[Any], value: object) -> object:
         return [None if entry == "none" else entry for entry in value]
     if not isinstance(value, str):
         return value
+    rule = rule_of(declared)
     try:
-        return rule_of(declared).parse(value)
+        return rule.read(written(value)) if isinstance(rule, AMethod) else rule.parse(value)
     except ValueError:
         raise refused(name, declared) from None
+
+
+def written(text: str) -> Method:
+    """A method from its name and parameters: microaggregate:k=5,by=median."""
+    name, _, given = text.strip().partition(":")
+    pairs = [item.partition("=") for item in given.split(",") if item]
+    return build(name, {key.strip(): value.strip() for key, _, value in pairs})
 
 
 def in_full(method: Description) -> Iterator[str]:

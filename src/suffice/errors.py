@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import errno
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 
@@ -52,3 +54,22 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """' Did you mean ...?' for the known name nearest to `name`, or nothing."""
     near = get_close_matches(name, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+@contextlib.contextmanager
+def failing(what: str) -> Iterator[None]:
+    """Turn an operating system's error into a sentence; its own text may hold a path."""
+    try:
+        yield
+    except OSError as problem:
+        reason = {
+            errno.ENOSPC: "the disk is full",
+            errno.EACCES: "permission denied",
+            errno.EPERM: "permission denied",
+            errno.EROFS: "the folder is read-only",
+            errno.ENOENT: "the folder does not exist",
+            errno.ENOTDIR: "the folder does not exist",
+            errno.EEXIST: "it exists already",
+            errno.EFBIG: "the file is larger than allowed",
+        }.get(problem.errno or 0, (problem.strerror or "input/output error").lower())
+        raise FileError(f"{what}: {reason}.") from None

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.algebra.decomposition import Array, ensure_intercept, freedom, gqr, scores, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import ensure_intercept, freedom, gqr, scores, split
 
 EPS = np.finfo(float).eps
 

@@ -13,20 +13,20 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from suffice.algebra.basis import Sample
+from suffice.algebra.array import Array
 from suffice.algebra.factor import Factor
-from suffice.algebra.levels import Levels
+from suffice.algebra.isometry import Sample
 from suffice.algebra.moments import Moments, Spread
-from suffice.algebra.multiset import Multiset
-from suffice.algebra.sightings import Sightings
-from suffice.digest import Digest
-from suffice.rows import Block, Both, ahead, spans
-from suffice.watch import Peak, Tally
+from suffice.design.levels import Levels
+from suffice.protection.watch import Peak, Tally
+from suffice.rows.digest import Digest
+from suffice.rows.multiset import Multiset
+from suffice.rows.rows import Block, Both, spans
+from suffice.rows.sightings import Sightings
+from suffice.rows.threads import ahead
 from tests.tolerances import ENGINE
 
-Array = NDArray[np.float64]
 NAMES = ["x", "y", "g"]
 
 

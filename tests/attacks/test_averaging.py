@@ -10,7 +10,7 @@ import pytest
 from suffice import Ipso, ResidualCorrelation, Seed, protect
 from suffice.algebra.decomposition import split
 from suffice.errors import GuardError
-from suffice.method import Isometric
+from suffice.method.isometric import Isometric
 from tests.attacks.victims import (
     confidential,
     linked,

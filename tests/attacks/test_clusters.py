@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 from suffice import Microaggregate, MicroHybrid
-from suffice.hybrid import hybrid
-from suffice.partition.within import fits, means
+from suffice.algorithms.hybrid import hybrid
+from suffice.algorithms.partition.aggregates import fits, means
 from tests.attacks.victims import confidential, rules, survey, uncertain, unguarded
 from tests.tolerances import CHANCE, ENGINE
-
-Array = NDArray[np.float64]
 
 N = 300
 REQUESTS: dict[str, dict[str, Any]] = {

@@ -7,14 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 from suffice import Ipso, IpsoB, Release, Roles, Seed, protect
+from suffice.algebra.array import Array
 from suffice.errors import GuardError
-from suffice.method import Method
+from suffice.method.method import Method
 from tests.tolerances import ENGINE
-
-Array = NDArray[np.float64]
 
 OFF = dict.fromkeys(
     ("seed", "group-size", "dominance", "leverage", "degrees-of-freedom", "outliers", "copies", "explained-columns"),

@@ -10,9 +10,9 @@ import pytest
 
 from suffice import Householder, Ipso, Roles, ScoreCorrelation, Seed, protect
 from suffice.errors import GuardError
-from suffice.method import Method
+from suffice.method.method import Method
+from suffice.method.records import Task
 from suffice.microdata.moment_householder import MomentHouseholder
-from suffice.task import Task
 from tests.attacks.victims import Array, confidential, linked, public, roles, rules, survey, unguarded
 
 FOUND = 1e-8

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from suffice import Restore, ScoreCorrelation
+from suffice.algebra.array import Array
 from suffice.algebra.decomposition import scores
-from suffice.release import Release
+from suffice.release.release import Release
 from tests.attacks.victims import confidential, residuals, roles, rules, unguarded
 
-Array = NDArray[np.float64]
 N, K, KEPT = 300, 6, 2
 
 

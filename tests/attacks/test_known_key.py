@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import root
 
 from suffice import Ipso, ResidualCorrelation, Romm
+from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, scores, split
-from suffice.method import Method
+from suffice.method.method import Method
 from suffice.seed import Stream
 from tests.attacks.victims import confidential, linked, public, residuals, rules, survey, uncertain, unguarded
 from tests.tolerances import CHANCE, ENGINE
 
-Array = NDArray[np.float64]
 SHARE, LAM = 0.8, 0.3
 
 

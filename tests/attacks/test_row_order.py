@@ -10,7 +10,7 @@ import pytest
 
 from suffice import Ipso, ResidualCorrelation
 from suffice.guards import GUARDS
-from suffice.method import Method
+from suffice.method.method import Method
 from tests.attacks.victims import rules, survey, unguarded
 from tests.tolerances import CHANCE
 

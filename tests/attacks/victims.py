@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from suffice import Roles, Seed, protect
+from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
-from suffice.method import Method
-from suffice.release import Release
-
-Array = NDArray[np.float64]
+from suffice.method.method import Method
+from suffice.release.release import Release
 
 SWITCHED = ("seed", "residual-correlation", "canonical-correlation", "kept-scores", "copies", "outliers")
 OFF = dict.fromkeys(SWITCHED, "an attack is tried")

@@ -362,7 +362,7 @@ def test_an_unexpected_failure_hides_its_text(suffice, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise ValueError("salary 123456 of Ms Smith")
 
-    monkeypatch.setattr("suffice.cli.catalogue.show", broken)
+    monkeypatch.setattr("suffice.cli.methods.show", broken)
     ended = suffice("methods")
     assert ended.code == 1
     assert ended.err.count("\n") == 1
@@ -374,7 +374,7 @@ def test_an_interrupt_ends_with_130(suffice, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("suffice.cli.catalogue.show", interrupted)
+    monkeypatch.setattr("suffice.cli.methods.show", interrupted)
     assert suffice("methods").code == 130
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from suffice.certificate import Certificate, Coefficients
-from suffice.engines.memory import MemoryRows
-from suffice.guard import Finding
+from suffice.certificate.certificate import Certificate, Coefficients
+from suffice.guards.finding import Finding
 from suffice.report import private, public
 from suffice.report.binned import BINS, Binned
-from suffice.statistic import Claim
+from suffice.rows.memory import MemoryRows
+from suffice.statistics.statistic import Claim
 from tests.tolerances import ENGINE
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}"

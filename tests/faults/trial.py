@@ -62,9 +62,9 @@ def _run(trial: dict[str, Any]) -> None:
         del os.O_TMPFILE
         tempfile._O_TMPFILE_WORKS = False  # type: ignore[attr-defined]
     if trial.get("bucket"):
-        import suffice.order
+        import suffice.rows.shuffle
 
-        suffice.order.BUCKET = trial["bucket"]
+        suffice.rows.shuffle.BUCKET = trial["bucket"]
     if trial.get("largest"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (trial["largest"], trial["largest"]))
@@ -97,7 +97,7 @@ class _stopper:
 
 def _command(words: list[str], stop: _stopper | None = None) -> int:
     from suffice import cli
-    from suffice.release import Release
+    from suffice.release.release import Release
 
     write = Release.write
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from suffice import Ipso, IpsoB, Roles, Seed, protect
-from suffice.facts import Kept
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
+from suffice.risk.facts import Kept
 from tests.guards.test_thresholds import QUIET, level
 
 ALL = ("mean", "covariance", "fit")

@@ -11,9 +11,9 @@ import pytest
 
 from suffice import Ipso, IpsoB, Mixture, Roles, Seed, protect
 from suffice.demo import firms
-from suffice.facts import Kept
 from suffice.guards.dominance import dominance
-from suffice.method import Method
+from suffice.method.method import Method
+from suffice.risk.facts import Kept
 from tests.guards.test_thresholds import QUIET, level
 from tests.places import SHARED, needs_shared
 

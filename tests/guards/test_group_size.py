@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from suffice import Fitted, Ipso, IpsoB, Microaggregate, Roles, Seed, protect
-from suffice.facts import Kept
 from suffice.guards.group_size import group_size
-from suffice.method import Method
+from suffice.method.method import Method
+from suffice.risk.facts import Kept
 from tests.guards.test_thresholds import QUIET, level
 
 MEANS = ("mean", "fit")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice import Ipso, ResidualCorrelation, Roles, ScoreCorrelation, Seed, protect
-from suffice.method import Method
+from suffice.method.method import Method
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 METHODS: list[Method] = [Ipso(), ResidualCorrelation(d=0.95), ScoreCorrelation(d=1.0)]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from suffice import Ipso, ResidualCorrelation, Roles, Romm, Seed, protect
-from suffice.method import Method
+from suffice.method.method import Method
 from tests.places import SHARED, needs_shared
 
 pytestmark = needs_shared

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from suffice import Ipso, Roles, Seed, protect
 from suffice.errors import GuardError, UsageError
-from suffice.facts import Facts, Kept
-from suffice.guard import Finding, check_accepted, enforce, judge
 from suffice.guards import GUARDS
 from suffice.guards.canonical_correlation import chance
+from suffice.guards.finding import Finding, check_accepted, enforce, judge
+from suffice.risk.facts import Facts, Kept
 
 QUIET = Facts(
     n=1000,

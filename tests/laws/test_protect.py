@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from suffice import (
     Addition,
@@ -37,15 +36,16 @@ from suffice import (
     Seed,
     protect,
 )
+from suffice.algebra.array import Array
 from suffice.catalogue import methods
 from suffice.errors import InfeasibleError
-from suffice.method import Isometric, Method, Whole
+from suffice.method.isometric import Isometric
+from suffice.method.method import Method
+from suffice.method.recordwise import Whole
 from suffice.microdata import Resize
 from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, ENGINE
 from tests.truth import ratios
-
-Array = NDArray[np.float64]
 
 N = 9_001
 """Two logical blocks, the second one short."""
@@ -266,8 +266,8 @@ def test_how_blocks_are_grouped_does_not_matter(
     method: Method, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     expected = reference(next(name for name, each in METHODS.items() if each is method))
-    monkeypatch.setattr("suffice.engines.memory.RUN", 1)
-    monkeypatch.setattr("suffice.engines.parquet.RUN", 1)
+    monkeypatch.setattr("suffice.rows.memory.RUN", 1)
+    monkeypatch.setattr("suffice.rows.parquet.RUN", 1)
     for source in (firms(), to_parquet(firms(), tmp_path, 3_333)):
         X, Y = numbers(made(source, method).frame)
         assert np.array_equal(X, expected[0])

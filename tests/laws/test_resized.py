@@ -15,7 +15,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from suffice import (
     Mixture,
@@ -30,15 +29,14 @@ from suffice import (
     protect,
     verify,
 )
+from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError, InputError, UsageError
-from suffice.resized import dealt_out
+from suffice.protection.drawing import dealt_out
 from suffice.seed import Stream
 from tests.laws.test_protect import CONFIDENTIAL, ENGINES, N, column, every_engine, firms, off, to_parquet
 from tests.places import SHARED, needs_shared
 from tests.tolerances import ALGEBRA, CHANCE, ENGINE
 from tests.truth import ratios
-
-Array = NDArray[np.float64]
 
 ROLES = {
     "overall": Roles(confidential=CONFIDENTIAL),
@@ -105,7 +103,7 @@ def test_the_key_decides_and_nothing_else(roles: Roles, m: int, monkeypatch: pyt
     assert np.array_equal(first[0], again[0])
     assert first[1] == again[1]
     assert off(numbers(made(firms(), m, roles, key=2).frame, roles)[0], first[0]) > 0.1
-    monkeypatch.setattr("suffice.engines.memory.RUN", 1)
+    monkeypatch.setattr("suffice.rows.memory.RUN", 1)
     assert off(numbers(made(firms(), m, roles).frame, roles)[0], first[0]) <= ENGINE
 
 
@@ -183,8 +181,8 @@ def test_what_is_written_is_certified_and_verified(roles: Roles, kind: str, tmp_
 
 def test_a_large_file_is_drawn_from_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     expected = reference(500, "groups")
-    monkeypatch.setattr("suffice.division.TOGETHER", 2000)
-    monkeypatch.setattr("suffice.grouped.SUPER", 2000)
+    monkeypatch.setattr("suffice.protection.strata.TOGETHER", 2000)
+    monkeypatch.setattr("suffice.protection.grouped.SUPER", 2000)
     Y, groups = numbers(made(to_parquet(firms(), tmp_path), 500, ROLES["groups"]).frame, ROLES["groups"])
     assert groups == expected[1]
     assert off(Y, expected[0]) <= ENGINE

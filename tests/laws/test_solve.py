@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.algebra.decomposition import Array, gqr, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, split
 from suffice.catalogue import methods
 from suffice.errors import InfeasibleError
-from suffice.method import Isometric
+from suffice.method.isometric import Isometric
 from suffice.microdata import Addition, Ipso, Mixture, ResidualCorrelation, Restore, Romm, ScoreCorrelation
 from tests.tolerances import ALGEBRA, ENGINE
 

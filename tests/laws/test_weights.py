@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from suffice import (
     Ipso,
@@ -27,14 +26,13 @@ from suffice import (
     methods,
     protect,
 )
+from suffice.algebra.array import Array
 from suffice.errors import InputError, UsageError
-from suffice.method import Method
+from suffice.method.method import Method
 from suffice.microdata import Resize
 from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, ENGINE
 from tests.truth import EPS, ratios
-
-Array = NDArray[np.float64]
 
 CONFIDENTIAL = ["y1", "y2"]
 ROLES = Roles(confidential=CONFIDENTIAL, given="C(region) + x", weight="w")

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice import Roles, Seed, protect
-from suffice.algebra.decomposition import Array, split
-from suffice.algebra.reflection import aimed
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
+from suffice.algorithms.reflection.direction import aimed
 from suffice.errors import InfeasibleError, UsageError
 from suffice.microdata import Householder
 from tests.tolerances import ALGEBRA, CHANCE, ENGINE

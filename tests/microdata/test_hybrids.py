@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffice.algebra.decomposition import Array, scores, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import scores, split
 from suffice.errors import InfeasibleError, UsageError
 from suffice.microdata import Addition, Ipso, ResidualCorrelation, ScoreCorrelation
 

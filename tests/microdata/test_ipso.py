@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffice.algebra.decomposition import Array, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
 from suffice.microdata import Fitted, Ipso, IpsoA, IpsoB
 from tests.tolerances import CHANCE
 

@@ -17,14 +17,13 @@ import pytest
 from numpy.typing import NDArray
 
 from suffice import Ipso, Microaggregate, MicroHybrid, Plan, Restore, Roles, Rotate, Seed, cli, protect
+from suffice.algebra.array import Array
 from suffice.catalogue import build
 from suffice.demo import firms as demo
-from suffice.engines.memory import MemoryRows
 from suffice.errors import InfeasibleError, InputError, NotPreservedError, UsageError
-from suffice.release import Release
+from suffice.release.release import Release
+from suffice.rows.memory import MemoryRows
 from tests.tolerances import ALGEBRA, ENGINE
-
-Array = NDArray[np.float64]
 
 CONFIDENTIAL = ["turnover", "wages", "taxes"]
 ROLES = Roles(confidential=CONFIDENTIAL, identifiers=["firm_id"])

@@ -11,18 +11,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from numpy.typing import NDArray
 
 from suffice import Microaggregate, MicroaggregateNoise, MicroHybrid, Restore, Roles, Seed, protect
+from suffice.algebra.array import Array
+from suffice.algorithms.partition.aggregates import fits, means, medians
 from suffice.errors import InfeasibleError, UsageError
-from suffice.partition.within import fits, means, medians
-from suffice.release import Release
-from tests.partition.cases import EIA
+from suffice.release.release import Release
+from tests.algorithms.partition.cases import EIA
 from tests.places import SHARED, matrix, needs_shared
 from tests.tolerances import ALGEBRA, ENGINE, REFERENCE
 from tests.truth import ratios
-
-Array = NDArray[np.float64]
 
 HOUSE = ["expend", "income", "savings"]
 LOSSES = {

@@ -11,17 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice import Ipso, Release, Roles, protect
-from suffice.algebra.decomposition import Array, split
-from suffice.algebra.third_equations import solved
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
 from suffice.algebra.third_moments import ThirdMoments, triples
+from suffice.algorithms.reflection.equations import solved
+from suffice.design.limits import Limits
 from suffice.errors import InfeasibleError, UsageError
-from suffice.limits import Limits
-from suffice.method import Method
+from suffice.method.method import Method
+from suffice.method.records import Task
 from suffice.microdata import Householder
 from suffice.microdata.moment_householder import STARTS, Mirror, MomentHouseholder
 from suffice.seed import Seed, Stream
-from suffice.statistic import Claim
-from suffice.task import Task
+from suffice.statistics.statistic import Claim
 from tests.tolerances import ALGEBRA
 from tests.truth import EPS, ratios
 
@@ -295,7 +296,7 @@ def test_third_moments_in_every_group() -> None:
 
 
 def test_third_moments_of_super_blocks_are_those_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.whole.SUPER", 200)
+    monkeypatch.setattr("suffice.protection.super_blocks.SUPER", 200)
     release = released(firms(), Roles(confidential=["y0", "y1"], given="x"))
     assert release.certificate.holds
     assert third_claim(release).holds

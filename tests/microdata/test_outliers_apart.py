@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from suffice import Ipso, Microaggregate, MicroHybrid, OutliersApart, Resize, Restore, Roles, Romm, Seed, protect
+from suffice.algebra.array import Array
 from suffice.catalogue import build
 from suffice.errors import InfeasibleError, UsageError
 from suffice.microdata.outliers_apart import Robust
-from suffice.release import Release
+from suffice.release.release import Release
 from tests.places import SHARED, matrix, needs_shared
 from tests.tolerances import ALGEBRA, CHANCE, ENGINE
 from tests.truth import ratios
-
-Array = NDArray[np.float64]
 
 NAMES = ["y0", "y1", "y2"]
 ROLES = Roles(confidential=NAMES, given="x")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.algebra.decomposition import Array, gqr, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, split
 from suffice.errors import InfeasibleError, UsageError
 from suffice.microdata.resize import Resize, factored, resized
 from tests.tolerances import ALGEBRA, CHANCE

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffice.algebra.decomposition import Array, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
 from suffice.errors import InfeasibleError
 from suffice.microdata import Ipso, Mixture, Restore, Romm
 from tests.tolerances import CHANCE

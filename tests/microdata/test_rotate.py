@@ -11,16 +11,17 @@ from hypothesis import given, settings
 from scipy.spatial import cKDTree
 
 from suffice import Roles, protect
-from suffice.algebra.decomposition import Array, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
+from suffice.algorithms.rotation import kernel, turn
+from suffice.algorithms.rotation.likeness import Likeness
 from suffice.errors import InfeasibleError, UsageError
+from suffice.method.records import Task
 from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
-from suffice.rotation import kernel, turn
-from suffice.rotation.likeness import Likeness
 from suffice.seed import Seed
-from suffice.task import Task
+from tests.algorithms.rotation.cases import limits, skewed, tasks
 from tests.places import SHARED, matrix, needs_shared
-from tests.rotation.cases import limits, skewed, tasks
 from tests.tolerances import ALGEBRA, ENGINE
 from tests.truth import ratios
 

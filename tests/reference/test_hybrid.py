@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suffice.algebra.decomposition import Array
-from suffice.hybrid import Parts, hybrid
-from suffice.hybrid.stacks import numbered
+from suffice.algebra.array import Array
+from suffice.algorithms.hybrid import Parts, hybrid
+from suffice.algorithms.hybrid.stacks import numbered
 from tests.places import SHARED, matrix, needs_shared
 from tests.tolerances import REFERENCE
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from suffice.algebra.addition import LIMIT, DependentColumns, share
-from suffice.algebra.decomposition import Array, ensure_intercept, gqr, scores, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import ensure_intercept, gqr, scores, split
 from suffice.errors import InfeasibleError
-from suffice.method import Isometric
+from suffice.method.isometric import Isometric
 from suffice.microdata import Addition, Ipso, ResidualCorrelation, Restore, Romm, ScoreCorrelation
 from tests.places import matrix, needs_shared
 from tests.tolerances import REFERENCE

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffice.algebra.decomposition import Array, ensure_intercept
-from suffice.method import Isometric
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import ensure_intercept
+from suffice.method.isometric import Isometric
 from suffice.microdata import Ipso, ResidualCorrelation, Romm, ScoreCorrelation
 from tests.places import DATA, matrix
 from tests.tolerances import REFERENCE

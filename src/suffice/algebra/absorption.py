@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.algebra.array import Array
 from suffice.algebra.factor import triangle
 
-Array = NDArray[np.float64]
 Codes = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 

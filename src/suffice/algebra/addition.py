@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from suffice.algebra.decomposition import GQR, Array, gqr
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import GQR, gqr
 from suffice.errors import InfeasibleError
 
 LIMIT = 1e-7

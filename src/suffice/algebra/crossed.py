@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.cells import Grouping
+from suffice.algebra.array import Array
 from suffice.algebra.decomposition import RANK
-
-Array = NDArray[np.float64]
+from suffice.algebra.group_moments import Grouping
 
 NOISE = 8 * float(np.finfo(np.float64).eps)
 """What is left of a column is rounding when its root mean square is below this share of the largest value."""

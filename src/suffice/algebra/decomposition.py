@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from suffice.algebra.array import EPS, Array
+
 By = Literal["qr", "svd"]
 
 RANK = 1e-12
 """The one rank decision: a column is dependent when this share of its length, or less, is new."""
+
+LOST = 32 * EPS
+"""Scores that have more than this in common with X have lost digits on the way."""
 
 BALANCED = 1e-8
 """A column sum of V below this decides no sign."""
@@ -153,6 +156,19 @@ def split(Y: Array, X: Array) -> tuple[Array, Array]:
     E = E - Q @ (Q.T @ E)
     E[:, np.linalg.norm(E, axis=0) <= RANK * np.linalg.norm(Y, axis=0)] = 0.0
     return Y - E, E
+
+
+def new_directions(Z: Array, X: Array) -> Array:
+    """T*: orthonormal scores of what X leaves of Z (3), orthogonal to X to the last digits.
+
+    Where Z leaves hardly more directions than it has columns, those of its residuals are nearly dependent, and
+    making them orthonormal turns them into X again by their condition: then they are split once more.
+    """
+    E = split(Z, X)[1]
+    T = gqr(E).Q
+    if not T.size or np.abs(X.T @ T).max(initial=0.0) <= LOST * np.linalg.norm(X, axis=0).max(initial=0.0):
+        return T
+    return gqr(split(T, X)[1]).Q
 
 
 def freedom(X: Array, n: int | None) -> int:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from suffice.algebra.array import Array
 
 WELL = 0.2
 """A block whose Cholesky diagonal spreads less than this is well enough conditioned for its Gram matrix."""

@@ -10,7 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from suffice.algebra.array import Array
+
 Places = NDArray[np.int64]
 
 

@@ -33,8 +33,8 @@ def run(
     threads: o.Threads = None,
 ) -> None:
     """Do what a plan says: read, protect, judge, write, certify."""
-    from suffice.cli.face import Face
-    from suffice.plan import Plan
+    from suffice.cli.command import Face
+    from suffice.plan.plan import Plan
 
     Face(quiet, as_json, in_a_plan=True).release(Plan.read(plan), force, report, threads)
 
@@ -68,8 +68,8 @@ def protect(
     threads: o.Threads = None,
 ) -> None:
     """Protect DATA and write a certified release."""
-    from suffice.cli.face import Face
-    from suffice.plan import Plan
+    from suffice.cli.command import Face
+    from suffice.plan.plan import Plan
 
     steps: list[dict[str, Any]] = [{"name": method, **o.pairs(param, "--param")}]
     if then is not None:
@@ -112,8 +112,8 @@ def verify(
     threads: o.Threads = None,
 ) -> None:
     """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
-    from suffice.cli.face import Face
-    from suffice.roles import Roles
+    from suffice.cli.command import Face
+    from suffice.design.roles import Roles
 
     named = _roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing)
     roles = Roles(**named, smallest_pattern=smallest_pattern)
@@ -126,9 +126,9 @@ def methods(
     as_json: o.Json = False,
 ) -> None:
     """List the methods, or describe one: parameters, promises, references."""
-    from suffice.cli import catalogue
+    from suffice.cli import methods as listing
 
-    catalogue.show(name, as_json)
+    listing.show(name, as_json)
 
 
 @key.command("new")
@@ -148,7 +148,7 @@ def demo(
     quiet: o.Quiet = False,
 ) -> None:
     """Make a file of firms, protect it, verify it, and show before and after."""
-    from suffice.cli.tour import tour
+    from suffice.cli.demo import tour
 
     tour(folder, force, quiet)
 

@@ -92,7 +92,7 @@ def names(text: str) -> list[str]:
 
 def bounds(items: Sequence[str] | None) -> dict[str, str] | str:
     """['a=0:', 'b=:1'] -> {'a': '0:', 'b': ':1'}; the word observed-sign stays."""
-    from suffice.bounds import OBSERVED
+    from suffice.design.bounds import OBSERVED
 
     return OBSERVED if items == [OBSERVED] else pairs(items, "--bound")
 

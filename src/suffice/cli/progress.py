@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from suffice.plan import Progress
+    from suffice.plan.plan import Progress
 
 
 @contextmanager

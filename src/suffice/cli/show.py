@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import GuardError
 
 if TYPE_CHECKING:
-    from suffice.guard import Finding
-    from suffice.release import Release
+    from suffice.guards.finding import Finding
+    from suffice.release.release import Release
 
 LEVELS = ("never", "stop", "warn", "note")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from suffice.guard import Guard
 from suffice.guards.canonical_correlation import canonical_correlation
 from suffice.guards.copies import copies
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
@@ -10,6 +9,7 @@ from suffice.guards.dependent_columns import dependent_columns
 from suffice.guards.domain import domain
 from suffice.guards.dominance import dominance
 from suffice.guards.explained_columns import explained_columns
+from suffice.guards.finding import Guard
 from suffice.guards.giants import giants
 from suffice.guards.group_size import group_size
 from suffice.guards.householder import householder

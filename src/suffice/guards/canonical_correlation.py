@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from suffice.algebra.unrelated import chance
-from suffice.facts import Facts
-from suffice.guard import Finding, Level
+from suffice.algebra.canonical import chance
+from suffice.guards.finding import Finding, Level
 from suffice.guards.residual_correlation import largest
 from suffice.guards.wording import listed
+from suffice.risk.facts import Facts
 
 STOP, WARN = 0.9, 0.7
 ALIKE = 1e-6

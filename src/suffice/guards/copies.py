@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
 from suffice.guards.wording import count, share
+from suffice.risk.facts import Facts
 
 
 def copies(facts: Facts) -> Finding | None:

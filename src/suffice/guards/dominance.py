@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts, Kept
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
 from suffice.guards.wording import count
+from suffice.risk.facts import Facts, Kept
 
 
 def dominance(facts: Facts) -> Finding | None:

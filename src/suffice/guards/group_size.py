@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts, Kept
-from suffice.guard import Finding, Level
+from suffice.guards.finding import Finding, Level
 from suffice.guards.wording import count
+from suffice.risk.facts import Facts, Kept
 
 STOP, WARN = 3, 5
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from suffice.facts import Facts
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
 from suffice.guards.wording import count, listed
+from suffice.risk.facts import Facts
 
 LEAST = 0.3
 """Root mean square change of a column, in residual standard deviations."""

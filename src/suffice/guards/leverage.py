@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts
-from suffice.guard import Finding, Level
+from suffice.guards.finding import Finding, Level
 from suffice.guards.wording import count, share
+from suffice.risk.facts import Facts
 
 NEVER, STOP, WARN = 0.999, 0.5, 0.2
 ROUNDING = 1e-9

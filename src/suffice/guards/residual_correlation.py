@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from suffice.facts import Facts
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
 from suffice.guards.wording import share
+from suffice.risk.facts import Facts
 
 STOP, WARN = 0.9, 0.7
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from suffice.facts import Facts
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
+from suffice.risk.facts import Facts
 
 SIGMAS = 5.0
 FEWEST = 30

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
+from suffice.risk.facts import Facts
 
 
 def seed(facts: Facts) -> Finding | None:

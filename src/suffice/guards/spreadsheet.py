@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
 from suffice.guards.wording import count, listed
+from suffice.risk.facts import Facts
 
 SIGNS = ("=", "+", "-", "@")
 

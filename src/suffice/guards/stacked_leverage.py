@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from suffice.facts import Facts
-from suffice.guard import Finding
+from suffice.guards.finding import Finding
 from suffice.guards.leverage import level_of
 from suffice.guards.wording import count
+from suffice.risk.facts import Facts
 
 MORE = 1e-6
 """Below this the earlier releases add nothing to the leverage of this one."""

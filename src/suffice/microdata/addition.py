@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from suffice.algebra.addition import share, usable
-from suffice.algebra.decomposition import Array, split
-from suffice.method import Isometric
-from suffice.parameter import Data, Number, parameter
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Data, Number, parameter
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from suffice.algebra.decomposition import Array, split
-from suffice.method import Isometric
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
+from suffice.method.isometric import Isometric
 
 
 @dataclass(frozen=True)

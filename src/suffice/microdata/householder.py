@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, freedom, scores, split
-from suffice.algebra.reflection import MOST, aimed
-from suffice.method import Isometric
-from suffice.parameter import Number, parameter
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import freedom, scores, split
+from suffice.algorithms.reflection.direction import MOST, aimed
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Number, parameter
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from suffice.algebra.decomposition import Array, scores, split
-from suffice.method import Isometric
-from suffice.parameter import Choice, parameter
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import scores, split
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Choice, parameter
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from suffice.algebra.decomposition import Array, freedom, scores, split
-from suffice.method import Isometric
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import freedom, scores, split
+from suffice.method.isometric import Isometric
 
 
 @dataclass(frozen=True)

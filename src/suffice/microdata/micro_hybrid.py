@@ -10,21 +10,22 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.answer import Made
-from suffice.crossing import Crossing
-from suffice.design import Design
+from suffice.algebra.array import Array
+from suffice.algorithms.hybrid import BELOW, Kept, Parts, Slopes, hybrid, kept
+from suffice.design.design import Design
+from suffice.design.formula import Term, label, parse
+from suffice.design.roles import Roles
 from suffice.errors import UsageError
-from suffice.formula import Term, label, parse
-from suffice.hybrid import BELOW, Kept, Parts, Slopes, hybrid, kept
-from suffice.level import LEVELLED, MISSING, Level
-from suffice.method import Whole
+from suffice.method.masked import Made
+from suffice.method.parameter import Formula, Names, parameter
+from suffice.method.records import Task
+from suffice.method.recordwise import Whole
 from suffice.microdata.microaggregate import Microaggregate
-from suffice.parameter import Formula, Names, parameter
-from suffice.residual_level import SENTENCES, Residuals
-from suffice.roles import Roles
-from suffice.rows import Progress
+from suffice.progress import Progress
 from suffice.seed import Stream
-from suffice.task import Array, Task
+from suffice.statistics.crossed_regression import Crossing
+from suffice.statistics.domain import LEVELLED, MISSING, Level
+from suffice.statistics.residual_covariance import SENTENCES, Residuals
 
 MADE = "cluster"
 """The column that tells clusters which the method has made."""

@@ -8,20 +8,20 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.decomposition import Array
-from suffice.answer import Made
+from suffice.algebra.array import Array
+from suffice.algorithms.partition.aggregates import fits, means, medians
+from suffice.algorithms.partition.best import best
+from suffice.algorithms.partition.loss import information_loss, standardised
+from suffice.algorithms.partition.mdav import mdav
+from suffice.algorithms.partition.ranking import optimal, ranking
+from suffice.design.roles import Roles
 from suffice.errors import UsageError
-from suffice.method import Whole
-from suffice.parameter import Choice, Count, parameter
-from suffice.partition.best import best
-from suffice.partition.loss import information_loss, standardised
-from suffice.partition.mdav import mdav
-from suffice.partition.ranking import optimal, ranking
-from suffice.partition.within import fits, means, medians
-from suffice.roles import Roles
-from suffice.rows import Progress
+from suffice.method.masked import Made
+from suffice.method.parameter import Choice, Count, parameter
+from suffice.method.records import Task
+from suffice.method.recordwise import Whole
+from suffice.progress import Progress
 from suffice.seed import Stream
-from suffice.task import Task
 
 Labels = NDArray[np.int64]
 Partition = Literal["mdav", "best", "univariate", "individual"]

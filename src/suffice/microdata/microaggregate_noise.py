@@ -7,16 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, gqr, split
-from suffice.answer import Made
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, split
+from suffice.algorithms.partition.aggregates import means
 from suffice.errors import InfeasibleError
-from suffice.method import Whole
+from suffice.method.masked import Made
+from suffice.method.parameter import Choice, Count, parameter
+from suffice.method.records import Task
+from suffice.method.recordwise import Whole
 from suffice.microdata.microaggregate import PARTITIONS, Microaggregate, Partition
-from suffice.parameter import Choice, Count, parameter
-from suffice.partition.within import means
-from suffice.rows import Progress
+from suffice.progress import Progress
 from suffice.seed import Stream
-from suffice.task import Task
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, freedom, split
-from suffice.method import Isometric
-from suffice.parameter import Each, Number, parameter
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import freedom, split
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Each, Number, parameter
 
 
 @dataclass(frozen=True)

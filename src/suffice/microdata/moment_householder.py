@@ -7,15 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, gqr, scores, split
-from suffice.algebra.reflection import aimed
-from suffice.algebra.third_equations import Equations, solved
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, scores, split
+from suffice.algorithms.reflection.direction import aimed
+from suffice.algorithms.reflection.equations import Equations, solved
 from suffice.errors import InfeasibleError
-from suffice.method import Whole
-from suffice.parameter import Number, parameter
-from suffice.rows import Progress
+from suffice.method.parameter import Number, parameter
+from suffice.method.records import Task
+from suffice.method.recordwise import Whole
+from suffice.progress import Progress
 from suffice.seed import Stream
-from suffice.task import Task
 
 STARTS = 20
 """Random starts before the data are found to allow none."""

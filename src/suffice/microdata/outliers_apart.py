@@ -10,15 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.decomposition import Array, gqr, independent
-from suffice.coding import as_float
-from suffice.design import Design
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, independent
+from suffice.design.design import Design
 from suffice.errors import InfeasibleError, UsageError
-from suffice.method import Isometric, Method, Several, Whole
+from suffice.method.isometric import Isometric
+from suffice.method.method import AMethod, Method
+from suffice.method.parameter import Number, parameter
+from suffice.method.recordwise import Whole
+from suffice.method.steps import Several
 from suffice.microdata.ipso import Ipso
 from suffice.microdata.micro_hybrid import MicroHybrid
-from suffice.parameter import Number, parameter
-from suffice.rows import Block, Rows
+from suffice.rows.arrow import as_float
+from suffice.rows.rows import Block, Rows
 from suffice.seed import Stream
 
 SAMPLED = 20_000
@@ -26,25 +30,6 @@ SAMPLED = 20_000
 HOLLOW = 0.01
 """A column of which half of the records leave no more than this share beside the columns before it is not looked at."""
 PARTS = ("rest", "outlying")
-
-
-@dataclass(frozen=True)
-class AMethod:
-    """A method with its parameters."""
-
-    allowed: str = "a method (on the command line its name, with parameters: microaggregate:k=5,by=median)"
-
-    def read(self, value: object) -> Method:
-        if not isinstance(value, Method) or value.companion is not None:
-            raise ValueError
-        return value
-
-    def parse(self, text: str) -> Method:
-        from suffice.catalogue import build
-
-        name, _, given = text.strip().partition(":")
-        pairs = [item.partition("=") for item in given.split(",") if item]
-        return self.read(build(name, {key.strip(): value.strip() for key, _, value in pairs}))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.algebra.addition import share, usable
-from suffice.algebra.decomposition import Array, gqr, split
-from suffice.method import Isometric
-from suffice.parameter import Each, Number, parameter
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, split
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Each, Number, parameter
 
 
 @dataclass(frozen=True)

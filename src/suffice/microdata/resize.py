@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, gqr, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, new_directions, split
 from suffice.errors import InfeasibleError, UsageError
-from suffice.method import Redrawn
-from suffice.parameter import Count, parameter
+from suffice.method.parameter import Count, parameter
+from suffice.method.synthetic import Redrawn
 
 if TYPE_CHECKING:
-    from suffice.roles import Roles
+    from suffice.design.roles import Roles
 
 MOST = 2**20
 """Records that are drawn at most: they are held in memory."""
@@ -129,7 +130,7 @@ def resized(mean: Array, R: Array, Z: Array) -> Array:
     m, r = len(Z), len(R)
     if Z.shape[1] < r:
         raise UsageError(f"resize needs {r} random columns and Z has {Z.shape[1]}.")
-    T = gqr(split(Z[:, :r], np.ones((m, 1)))[1]).Q if m else np.empty((0, 0))
+    T = new_directions(Z[:, :r], np.ones((m, 1))) if m else np.empty((0, 0))
     if T.shape[1] < r:
         raise InfeasibleError(
             f"Resize needs {r + 1} records at least and {m} are asked for.\n"

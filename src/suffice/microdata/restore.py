@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, gqr, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, split
 from suffice.errors import InfeasibleError
-from suffice.method import Isometric
-from suffice.parameter import Data, Switch, parameter
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Data, Switch, parameter
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, freedom, scores, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import freedom, scores, split
 from suffice.errors import UsageError
-from suffice.method import Isometric
-from suffice.parameter import Choice, Number, parameter
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Choice, Number, parameter
 
 
 @dataclass(frozen=True)

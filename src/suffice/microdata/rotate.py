@@ -7,21 +7,22 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from suffice.algebra.array import Array
+from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.dealing import Dealer
+from suffice.algorithms.rotation.drift import corrected
+from suffice.algorithms.rotation.kernel import kernel
+from suffice.algorithms.rotation.likeness import Likeness
+from suffice.algorithms.rotation.repair import repaired
+from suffice.algorithms.rotation.stopping import Course, Target
+from suffice.algorithms.rotation.turn import Chance
+from suffice.algorithms.rotation.walk import Walk
 from suffice.errors import UsageError
-from suffice.method import Whole
-from suffice.parameter import Choice, Count, Number, parameter
-from suffice.rotation.drift import corrected
-from suffice.rotation.ground import Ground
-from suffice.rotation.groups import Dealer
-from suffice.rotation.kernel import kernel
-from suffice.rotation.likeness import Likeness
-from suffice.rotation.repair import repaired
-from suffice.rotation.stop import Course, Target
-from suffice.rotation.turn import Chance
-from suffice.rotation.walk import Walk
-from suffice.rows import Progress
+from suffice.method.parameter import Choice, Count, Number, parameter
+from suffice.method.records import Task
+from suffice.method.recordwise import Whole
+from suffice.progress import Progress
 from suffice.seed import Stream
-from suffice.task import Array, Task
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from suffice.algebra.decomposition import Array, gqr, scores, split
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr, scores, split
 from suffice.errors import UsageError
-from suffice.method import Isometric
-from suffice.parameter import Choice, Each, Number, Order, parameter
+from suffice.method.isometric import Isometric
+from suffice.method.parameter import Choice, Each, Number, Order, parameter
 
 
 @dataclass(frozen=True)

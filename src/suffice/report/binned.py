@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.algebra.array import Array
 from suffice.algebra.moments import Moments, Spread
-from suffice.rows import Block, Both, Rows
+from suffice.rows.rows import Block, Both, Rows
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 BINS = 40
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from suffice.draft import Draft
+from suffice.files.draft import Draft
 
 
 def render(template: str, **values: Any) -> str:

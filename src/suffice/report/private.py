@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.engines.memory import MemoryRows
 from suffice.errors import UsageError
 from suffice.report import pictures
 from suffice.report.binned import Binned
 from suffice.report.page import render, save
+from suffice.rows.memory import MemoryRows
 
 if TYPE_CHECKING:
-    from suffice.certificate import Certificate
-    from suffice.guard import Finding
-    from suffice.release import Release
+    from suffice.certificate.certificate import Certificate
+    from suffice.guards.finding import Finding
+    from suffice.release.release import Release
 
 
 def of(release: Release, written: Path | None = None) -> str:
@@ -26,7 +26,7 @@ def of(release: Release, written: Path | None = None) -> str:
 
     written: the file, where there is one; otherwise the rows as they would be written
     """
-    from suffice.source import open_rows
+    from suffice.files.source import open_rows
 
     roles = release.design.roles
     try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from suffice.report.page import render, save
 
 if TYPE_CHECKING:
-    from suffice.certificate import Certificate
+    from suffice.certificate.certificate import Certificate
 
 
 def page(certificate: Certificate) -> str:

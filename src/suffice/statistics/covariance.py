@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from suffice.statistic import Claim, Pair, Statistic
+from suffice.statistics.standing import Pair
+from suffice.statistics.statistic import Claim, Statistic
 
 
 class Covariance(Statistic):

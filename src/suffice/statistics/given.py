@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from suffice.statistic import Claim, Pair, Statistic
+from suffice.statistics.standing import Pair
+from suffice.statistics.statistic import Claim, Statistic
 
 
 class Given(Statistic):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice.algebra.array import Array
 from suffice.algebra.third_moments import ThirdMoments, triples
-from suffice.statistic import Claim, Pair, Statistic
+from suffice.statistics.standing import Pair
+from suffice.statistics.statistic import Claim, Statistic
 
 if TYPE_CHECKING:
-    from suffice.design import Design
-    from suffice.rows import Block, Rows
-
-Array = NDArray[np.float64]
+    from suffice.design.design import Design
+    from suffice.rows.rows import Block, Rows
 
 
 class ThirdMoment(Statistic):

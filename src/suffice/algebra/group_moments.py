@@ -1,0 +1,231 @@
+"""Moments within groups as a fold: sums, products and largest values by label, however many labels there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+
+Codes = NDArray[np.intp]
+Labels = NDArray[Any]
+
+FEW = 1024
+"""Records of a group that may be added one after the other; more are added in pairs, which keeps their digits."""
+ROOM = 2**25
+"""Sums that may wait to be merged; where the groups have more, as many as these: merging then costs little."""
+
+
+@dataclass(frozen=True, repr=False)
+class Grouping:
+    """Records sorted by label: the distinct labels, and where each one's records stand.
+
+    >>> Grouping.of(np.array([7, 3, 7])).total(np.array([1.0, 2.0, 4.0])).tolist()
+    [2.0, 5.0]
+    """
+
+    labels: Labels
+    order: Codes
+    starts: Codes
+
+    @classmethod
+    def of(cls, labels: Labels) -> Grouping:
+        order = np.argsort(labels)
+        ranked = labels[order]
+        starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
+        return cls(ranked[starts], order, starts)
+
+    @cached_property
+    def counts(self) -> Codes:
+        return np.diff(self.starts, append=len(self.order))
+
+    @cached_property
+    def place(self) -> Codes:
+        """The position of every record's label."""
+        place = np.empty(len(self.order), dtype=np.intp)
+        place[self.order] = np.repeat(np.arange(len(self.labels)), self.counts)
+        return place
+
+    @cached_property
+    def _small(self) -> bool:
+        return bool(self.counts.max() <= FEW)
+
+    def total(self, a: Array) -> Array:
+        if self._small:
+            return np.bincount(self.place, a, minlength=len(self.labels)).astype(np.float64, copy=False)
+        return np.asarray(np.add.reduceat(np.take(a, self.order), self.starts))
+
+    def largest(self, a: Array) -> Array:
+        largest = np.zeros(len(self.labels))
+        np.maximum.at(largest, self.place, np.abs(a))
+        return largest
+
+
+@dataclass(frozen=True, repr=False)
+class Part:
+    """One table: a row for everything that is added, a column for every label."""
+
+    labels: Labels
+    sums: Array
+    size: Array
+
+    @classmethod
+    def merged(cls, parts: tuple[Part, ...]) -> Part:
+        groups = Grouping.of(np.concatenate([part.labels for part in parts]))
+        sums, size = (np.empty((len(table), len(groups.labels))) for table in (parts[0].sums, parts[0].size))
+        for i in range(len(sums)):
+            sums[i] = groups.total(np.concatenate([part.sums[i] for part in parts]))
+        for i in range(len(size)):
+            size[i] = groups.largest(np.concatenate([part.size[i] for part in parts]))
+        return cls(groups.labels, sums, size)
+
+
+@dataclass(frozen=True, repr=False)
+class Cells:
+    """Records, weight, sums and chosen products of columns within groups; `+` merges, and merges lazily.
+
+    A block knows only the labels that it has, so its cost does not depend on how many there are in all.
+
+    >>> a = Cells.of(np.array([[1.0, 2.0]]), Grouping.of(np.array([5, 9])))
+    >>> b = Cells.of(np.array([[4.0]]), Grouping.of(np.array([9])))
+    >>> (a + b).labels.tolist(), (a + b).moments(np.array([5, 9]), Pairs.none(1)).sums.tolist()
+    ([5, 9], [[1.0, 6.0]])
+    """
+
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(
+        cls, W: Array, groups: Grouping, w: Array | None = None, pairs: Pairs | None = None, sized: bool = True
+    ) -> Cells:
+        """W: one row a column, centred as wished; where `sized`, the largest values are kept too."""
+        p, G = len(W), len(groups.labels)
+        known = Pairs.none(p) if pairs is None else pairs
+        V = W if w is None else W * w
+        sums = np.empty((2 + p + len(known.one), G))
+        sums[0] = groups.counts if w is None else groups.total((w > 0).astype(np.float64))
+        sums[1] = sums[0] if w is None else groups.total(w)
+        for i in range(p):
+            sums[2 + i] = groups.total(V[i])
+        product = np.empty(W.shape[1])
+        for row, i, j in zip(sums[2 + p :], known.one, known.two, strict=True):
+            row[:] = groups.total(np.multiply(V[i], W[j], out=product))
+        size = np.array([groups.largest(a) for a in W]) if sized else np.empty((0, G))
+        return cls((Part(groups.labels, sums, size),))
+
+    def __add__(self, other: Self) -> Cells:
+        parts = (*self.parts, *other.parts)
+        waiting = sum(part.sums.size for part in parts[1:])
+        return Cells((Part.merged(parts),) if waiting > max(ROOM, parts[0].sums.size) else parts)
+
+    @cached_property
+    def _whole(self) -> Part:
+        return self.parts[0] if len(self.parts) == 1 else Part.merged(self.parts)
+
+    @property
+    def labels(self) -> Labels:
+        return self._whole.labels
+
+    @property
+    def records(self) -> Array:
+        """How many records with a weight each label has."""
+        return np.asarray(self._whole.sums[0])
+
+    @property
+    def size(self) -> Array:
+        """The largest absolute value of every column in every group."""
+        return self._whole.size
+
+    def moments(self, labels: Labels, pairs: Pairs) -> GroupMoments:
+        """As one column for each of the labels, which must be sorted; groups that have no record are zero."""
+        table = self._whole.sums
+        found, known = looked_up(self._whole.labels, labels)
+        if len(labels) == len(found) and known.all():
+            out = table
+        else:
+            out = np.zeros((len(table), len(labels)))
+            out[:, found[known]] = table[:, known]
+        last = 2 + pairs.columns
+        return GroupMoments(out[0], out[1], out[2:last], out[last:], pairs)
+
+
+def looked_up(labels: Labels, known: Labels) -> tuple[Codes, NDArray[np.bool_]]:
+    """Where each label stands among the sorted `known` ones, and whether it does."""
+    found = np.searchsorted(known, labels).clip(max=len(known) - 1)
+    return found, known[found] == labels
+
+
+@dataclass(frozen=True, repr=False)
+class Pairs:
+    """The products of columns that are kept: row i and row j of W."""
+
+    columns: int
+    one: Codes
+    two: Codes
+
+    @classmethod
+    def none(cls, columns: int) -> Pairs:
+        empty = np.empty(0, dtype=np.intp)
+        return cls(columns, empty, empty)
+
+    @classmethod
+    def among(cls, columns: int, *wanted: tuple[Codes, Codes]) -> Pairs:
+        """The squares of all columns, and the wanted products."""
+        keep = np.eye(columns, dtype=bool)
+        for one, two in wanted:
+            keep[np.minimum(one, two), np.maximum(one, two)] = True
+        one, two = np.nonzero(keep)
+        return cls(columns, one, two)
+
+    @cached_property
+    def place(self) -> Codes:
+        """Where a product stands among those kept."""
+        place = np.full((self.columns, self.columns), -1, dtype=np.intp)
+        place[self.one, self.two] = place[self.two, self.one] = np.arange(len(self.one))
+        return place
+
+
+@dataclass(frozen=True, repr=False)
+class GroupMoments:
+    """What `Moments` are for a whole file, for every group: the last axis is the groups."""
+
+    rows: Array
+    weight: Array
+    sums: Array
+    products: Array
+    pairs: Pairs
+
+    @cached_property
+    def _divisor(self) -> Array:
+        return np.where(self.weight > 0, self.weight, 1.0)  # a group without weight has sums of zero
+
+    @cached_property
+    def mean(self) -> Array:
+        return np.asarray(self.sums / self._divisor)
+
+    def second(self, one: Codes, two: Codes) -> Array:
+        """Mean products about the centre."""
+        return np.asarray(self.products[self.pairs.place[one, two]] / self._divisor)
+
+    def part(self, groups: slice | NDArray[np.bool_]) -> GroupMoments:
+        """Those of some groups."""
+        return GroupMoments(
+            self.rows[groups], self.weight[groups], self.sums[:, groups], self.products[:, groups], self.pairs
+        )
+
+
+def centred(labels: Labels, Y: Array) -> Array:
+    """What the group means leave of each record."""
+    return np.asarray(Y - _averages(labels, Y, None)[labels])
+
+
+def _averages(labels: Labels, Y: Array, w: Array | None) -> Array:
+    """The mean of each group, about the overall mean first, so that an offset costs no digits."""
+    centre, total = Y.mean(axis=0), np.bincount(labels, weights=w)
+    apart = Y - centre if w is None else (Y - centre) * w[:, None]
+    sums = np.column_stack([np.bincount(labels, weights=y) for y in apart.T])
+    return np.asarray(centre + sums / np.where(total > 0, total, 1.0)[:, None])

@@ -1,0 +1,1 @@
+"""What stands behind single methods: arrays in, arrays out."""

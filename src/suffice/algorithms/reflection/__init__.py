@@ -1,0 +1,1 @@
+"""Reflections: one secret direction, and those that keep third moments."""

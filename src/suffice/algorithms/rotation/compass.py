@@ -1,0 +1,107 @@
+"""Which records are alike along a direction of log y: told in a few passes, without a logarithm or a full sort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.algorithms.rotation.kernel import compiled
+
+Rows = NDArray[np.int64]
+
+SMALL = 0.1
+"""Below this share of a column's mean size, logarithms no longer tell values apart."""
+CONSTANT = 1e-9
+"""A column whose logarithms spread by less than this share of the largest has no say."""
+BINS = 2**16
+"""Records of one bin are alike: the numbers of so many bins are sorted digit by digit, in time that is linear in n."""
+RECORDS = 2**13
+"""Records worked on at once, so that they stay near the processor."""
+FRACTION = 2.0**-52
+ONE = int(np.float64(1.0).view(np.int64))
+
+
+def lg(v: Array) -> Array:
+    """The logarithm of v >= 1 to the base 2, straight between powers of two: the bits of v, read as a number.
+
+    It rises with v and is off by less than 0.09; and it is the same on every machine.
+
+    >>> lg(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
+    [0.0, 1.0, 1.5, 2.0]
+    """
+    return np.asarray((v.view(np.int64) - ONE) * FRACTION)
+
+
+def signed_lg(y: Array, scale: float) -> Array:
+    """sign(y) lg(1 + |y| / scale)."""
+    size = np.abs(y)
+    size /= scale
+    size += 1.0
+    return np.copysign(lg(size), y)
+
+
+def along(Y: Array, scale: Array, factor: Array) -> Array:
+    """Where each record stands: the sum over the columns, one after the other, of factor x signed lg."""
+    out = np.zeros(len(Y))
+    for first in range(0, len(Y), RECORDS):
+        part = slice(first, first + RECORDS)
+        for y, small, by in zip(Y[part].T, scale, factor, strict=True):
+            L = signed_lg(y, small)
+            L *= by
+            out[part] += L
+    return out
+
+
+@dataclass(frozen=True, repr=False)
+class Compass:
+    """Puts records in order along a direction.
+
+    scale: per column, what counts as small.
+    weight: per column, one over the spread of its logarithms.
+    X, pull: given columns and, per column, its say: all of them together have as much as all of Y.
+    """
+
+    scale: Array
+    weight: Array
+    X: Array
+    pull: Array
+
+    @classmethod
+    def of(cls, Y: Array, X: Array | None = None) -> Compass:
+        X = Y[:, :0] if X is None else X
+        size = np.abs(Y).mean(axis=0)
+        scale = np.maximum(SMALL * np.where(size > 0, size, 1.0), np.finfo(np.float64).tiny)
+        weight = np.array([_weight(signed_lg(y, s)) for y, s in zip(Y.T, scale, strict=True)])
+        pull = np.array([_weight(x) for x in X.T])
+        share = int(np.count_nonzero(weight)) / max(int(np.count_nonzero(pull)), 1)
+        return cls(scale, weight, X, np.sqrt(share) * pull)
+
+    def order(self, Y: Array, generator: np.random.Generator) -> Rows:
+        """Neighbours are alike along a random direction; records of one bin are in random order."""
+        direction = generator.standard_normal((Y.shape[1],))
+        stand = along if (fast := compiled()) is None else fast.along
+        score = stand(Y, self.scale, direction * self.weight)
+        if self.pull.any():
+            score += self.X @ (self.pull * generator.standard_normal(len(self.pull)))
+        place = bins(score)
+        shuffled = generator.permutation(len(Y))
+        return shuffled[np.argsort(place[shuffled], kind="stable")]
+
+
+def bins(score: Array) -> NDArray[np.uint16]:
+    """The bin of each score, from the lowest to the highest.
+
+    >>> bins(np.array([-1.0, 0.0, 3.0])).tolist()
+    [0, 16383, 65535]
+    """
+    low = score.min(initial=np.inf)
+    width = score.max(initial=-np.inf) - low
+    return np.asarray((score - low) * ((BINS - 1) / (width if width > 0 else 1.0)), dtype=np.uint16)
+
+
+def _weight(L: Array) -> float:
+    spread = float(L.std())
+    return 1.0 / spread if spread > CONSTANT * float(np.abs(L).max(initial=0.0)) else 0.0

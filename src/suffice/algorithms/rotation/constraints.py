@@ -1,0 +1,101 @@
+"""What stays the same during a walk: the given columns, the weights and the limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import EPS, Array, Flags
+from suffice.design.limits import CLOSE
+from suffice.method.records import Task
+
+ROUNDING = 4 * EPS
+"""A cell beyond its bound by this share of its size is put on the bound: it got there by rounding."""
+SLACK = CLOSE / 2
+"""A turn keeps an edit when it is exceeded by no more than this share of its terms: half of what a check allows."""
+
+
+@dataclass(frozen=True, repr=False)
+class Ground:
+    """The fixed side of a walk, laid out for the kernels.
+
+    X: sqrt(w) times the given columns: what a turn of scaled records must be orthogonal to.
+    root: sqrt(w), with 1 for records of weight 0 (they turn among themselves).
+    centred: 1 is in the span of the given columns, so that a turn does not change what a group has in common.
+    low, high: bounds per confidential column.
+    C, rhs: edits C y_i <= rhs_i.
+    plain: the given columns are the intercept alone, and there are no weights.
+    """
+
+    X: Array
+    root: Array
+    centred: bool
+    low: Array
+    high: Array
+    C: Array
+    rhs: Array
+    plain: bool
+
+    @classmethod
+    def of(cls, task: Task) -> Ground:
+        n, k = task.Y.shape
+        root = np.ones(n) if task.w is None else np.sqrt(np.where(task.w > 0, task.w, 1.0))
+        limits = task.limits
+        low, high = (np.full(k, -np.inf), np.full(k, np.inf)) if limits is None else (limits.low, limits.high)
+        C, rhs = (np.empty((0, k)), np.empty((n, 0))) if limits is None else (limits.C, limits.rhs)
+        centred = constant_in_span(task.X)
+        return cls(
+            np.ascontiguousarray(root[:, None] * task.X),
+            root,
+            centred,
+            np.ascontiguousarray(low, dtype=np.float64),
+            np.ascontiguousarray(high, dtype=np.float64),
+            np.ascontiguousarray(C, dtype=np.float64),
+            np.ascontiguousarray(rhs, dtype=np.float64),
+            task.X.shape[1] == 1 and centred and task.w is None,
+        )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether anything limits a turn."""
+        return bool(len(self.C) or np.isfinite(self.low).any() or np.isfinite(self.high).any())
+
+    def edits_hold(self, Y: Array, rhs: Array, slack: float = SLACK) -> Flags:
+        """For each record of Y (... x k): whether every edit holds, up to the rounding of its terms."""
+        return np.asarray(~self._over(Y, rhs, slack).any(axis=-1))
+
+    def feasible(self, Y: Array) -> Flags:
+        """For each record: whether all its limits hold."""
+        return np.asarray(self.violations(Y) == 0)
+
+    def violations(self, Y: Array) -> NDArray[np.int64]:
+        """For each record: cells beyond a bound, and edits that do not hold."""
+        cells = (np.less(Y, self.low) | np.greater(Y, self.high)).sum(axis=1)
+        return np.asarray(cells + self._over(Y, self.rhs, CLOSE).sum(axis=1))
+
+    def _over(self, Y: Array, rhs: Array, slack: float) -> Flags:
+        if not len(self.C):
+            return np.zeros((*Y.shape[:-1], 0), dtype=bool)
+        terms = combined(np.abs(self.C), np.abs(Y)) + np.abs(rhs)
+        return np.greater(combined(self.C, Y), rhs + slack * terms)
+
+
+def combined(C: Array, Y: Array) -> Array:
+    """C y of every record (... x k), column after column: as the compiled kernel does, so that no bit differs."""
+    total = np.zeros((*Y.shape[:-1], len(C)))
+    for j in range(Y.shape[-1] if len(C) else 0):
+        total += Y[..., j, None] * C[:, j]
+    return total
+
+
+def constant_in_span(X: Array) -> bool:
+    """Whether some combination of the given columns is the same for every record.
+
+    >>> constant_in_span(np.eye(2)), constant_in_span(np.array([[1.0], [2.0]]))
+    (True, False)
+    """
+    ones = np.ones(len(X))
+    fitted = X @ np.linalg.lstsq(X.T @ X, X.T @ ones, rcond=None)[0]
+    return bool(np.abs(fitted - ones).max(initial=0.0) < 1e-9)

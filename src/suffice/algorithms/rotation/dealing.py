@@ -1,0 +1,137 @@
+"""How records are dealt into groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr
+from suffice.algorithms.rotation.compass import Compass
+from suffice.errors import InfeasibleError
+from suffice.method.records import Task
+
+Rows = NDArray[np.int64]
+Strata = NDArray[np.unsignedinteger]
+
+MANY_ZEROS = 0.05
+"""A column with this share of exact zeros is semicontinuous."""
+WITHIN = 1e-12
+"""A given column that varies by less inside its cells, as a share of the largest value, is constant there."""
+
+
+def deal(order: Rows, size: int, strata: Strata | None = None) -> Rows:
+    """Groups of `size` neighbours in an order, each inside one stratum; who is left over sits out.
+
+    >>> deal(np.arange(7), 3)
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    >>> deal(np.arange(6), 2, np.array([0, 1, 0, 1, 1, 1]))
+    array([[0, 2],
+           [1, 3],
+           [4, 5]])
+    """
+    if strata is not None:
+        order = order[np.argsort(strata[order], kind="stable")]
+        count = np.bincount(strata)
+        place = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
+        order = order[place < np.repeat(count // size * size, count)]
+    return order[: len(order) // size * size].reshape(-1, size)
+
+
+def random_order(n: int, generator: np.random.Generator) -> Rows:
+    """Every order is as likely."""
+    return generator.permutation(n)
+
+
+def near_order(Y: Array, compass: Compass, generator: np.random.Generator) -> Rows:
+    """Records alike along a random direction of log y and x are neighbours; where the groups begin is random too."""
+    return np.roll(compass.order(Y, generator), int(generator.integers(len(Y))))
+
+
+def far_order(Y: Array, compass: Compass, size: int, generator: np.random.Generator) -> Rows:
+    """A group takes one record from each of `size` parts along a random direction of log y."""
+    order = near_order(Y, compass, generator)
+    parts = order[: len(order) // size * size].reshape(size, -1)
+    mixed = generator.permuted(parts, axis=1)
+    return np.concatenate([mixed.T.ravel(), order[parts.size :]])
+
+
+@dataclass(frozen=True, repr=False)
+class Pool:
+    """Records that may meet: groups of `size`, each inside one stratum."""
+
+    size: int
+    strata: Strata | None
+
+
+@dataclass(frozen=True, repr=False)
+class Dealer:
+    """Who meets whom in each sweep.
+
+    kind: "random"; "near": alike along a random direction of log y; "far": apart along it.
+    pools: taken in turn; with factors, groups inside one cell alternate with mixed ones.
+    compass: tells which records are alike.
+    """
+
+    kind: str
+    pools: tuple[Pool, ...]
+    compass: Compass
+
+    @classmethod
+    def of(cls, task: Task, kind: str, zeros: str) -> Dealer:
+        apart = _numbered(*_kept_apart(task, zeros))
+        pools = [Pool(task.X.shape[1] + 2, apart)]
+        if task.cells is not None:
+            inside = _numbered(task.cells, *(() if apart is None else (apart,)))
+            pools.append(Pool(_rank_inside(task.X, task.cells) + 2, inside))
+        smallest = min(pool.size for pool in pools)
+        if smallest > task.n:
+            raise InfeasibleError(
+                f"Rotate turns groups of {smallest} records and the file has {task.n}.\n"
+                f"  rows {task.n} . independent columns of X {task.X.shape[1]}\n"
+                "Use fewer given terms, or merge small groups."
+            )
+        return cls(kind, tuple(pools), Compass.of(task.Y, task.X))
+
+    def groups(self, Y: Array, sweep: int, generator: np.random.Generator) -> Rows:
+        """The groups of one sweep (counted from 1)."""
+        pool = self.pools[sweep % len(self.pools)]
+        if self.kind == "random":
+            order = random_order(len(Y), generator)
+        elif self.kind == "near":
+            order = near_order(Y, self.compass, generator)
+        else:
+            order = far_order(Y, self.compass, pool.size, generator)
+        return deal(order, pool.size, pool.strata)
+
+
+def _kept_apart(task: Task, zeros: str) -> tuple[Rows, ...]:
+    """Per reason to keep records apart, a number per record: weight 0, and which cells are exactly zero."""
+    reasons = []
+    if task.w is not None and (task.w == 0).any():
+        reasons.append((task.w == 0).astype(np.int64))
+    zero = task.Y == 0
+    share = zero.mean(axis=0)
+    many = (share >= MANY_ZEROS) & (share < 1)
+    if zeros == "kept" and many.any():
+        reasons.append(np.unique(zero[:, many], axis=0, return_inverse=True)[1].ravel())
+    return tuple(reasons)
+
+
+def _numbered(*reasons: NDArray[Any]) -> Strata | None:
+    """One number for each combination that occurs, in as few bytes as can be: short ones are sorted fast."""
+    if not reasons:
+        return None
+    number = np.unique(np.column_stack(reasons), axis=0, return_inverse=True)[1].ravel()
+    return number.astype(np.min_scalar_type(int(number.max(initial=0))))
+
+
+def _rank_inside(X: Array, cells: Rows) -> int:
+    """The largest rank that X can have inside one cell: what is constant there counts once."""
+    _, cell, count = np.unique(cells, return_inverse=True, return_counts=True)
+    means = np.stack([np.bincount(cell, x) / count for x in X.T], axis=1)
+    return 1 + gqr(np.where(np.abs(inside := X - means[cell]) > WITHIN * np.abs(X).max(), inside, 0.0)).rank

@@ -1,0 +1,89 @@
+"""From a start that breaks limits to one that keeps them, by turns that break less and less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.dealing import Dealer
+from suffice.algorithms.rotation.turn import Chance, circle, turned
+from suffice.errors import InfeasibleError
+from suffice.seed import Stream
+
+Rows = NDArray[np.int64]
+
+ANGLES = 12
+"""Angles tried per group and sweep."""
+SMALLEST = 1e-3
+"""The smallest of them, in half turns."""
+MOST = 1000
+"""Sweeps after which no release is found."""
+GROUPS = 1024
+"""Groups worked on at once."""
+
+
+def repaired(Y: Array, ground: Ground, dealer: Dealer, stream: Stream, most: int = MOST) -> tuple[Array, int]:
+    """Records that keep every limit, and the sweeps that it took; refused if `most` are not enough."""
+    if ground.feasible(Y).all():
+        return Y, 0
+    in_y = replace(dealer.compass, pull=np.zeros(0))
+    dealer = replace(dealer, kind="near", compass=in_y)  # records alike in y repair each other soonest
+    Y, scale = Y.copy(), np.maximum(np.abs(Y).mean(axis=0), np.finfo(np.float64).tiny)
+    left = int(ground.violations(Y).sum())
+    for sweep in range(1, most + 1):
+        if not left:
+            return Y, sweep - 1
+        generator = stream.generator("repair", sweep)
+        groups = dealer.groups(Y, sweep, generator)
+        chance = Chance.drawn(generator, ground, groups)
+        _improve(Y, ground, groups, chance, generator.random((len(groups), ANGLES)), scale)
+        left = int(ground.violations(Y).sum())
+    if left:
+        raise InfeasibleError(
+            f"Rotate found no release within the limits: {left} cells or edits are left over after {most} sweeps.\n"
+            "Start from the original, or loosen the limits."
+        )
+    return Y, most
+
+
+def _improve(Y: Array, ground: Ground, groups: Rows, chance: Chance, uniforms: Array, scale: Array) -> None:
+    for first in range(0, len(groups), GROUPS):
+        part = slice(first, first + GROUPS)
+        rows = groups[part]
+        Y[rows] = _best(Y[rows], ground, rows, chance.normals[part], uniforms[part], scale)
+
+
+def _best(y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array, scale: Array) -> Array:
+    """Of the angles tried, the one that breaks least; standing still only where every other breaks more."""
+    b, d = circle(y, ground, rows, normals)
+    best, least = y, broken(y, ground, rows, scale)
+    moved = np.zeros(len(y), dtype=bool)
+    for angle in angles(uniforms).T:
+        new = turned(y, b, d, angle)
+        size = broken(new, ground, rows, scale)
+        better = (size < least) | ((size <= least) & ~moved)
+        best, least = np.where(better[:, None, None], new, best), np.where(better, size, least)
+        moved |= better
+    return best
+
+
+def angles(uniforms: Array) -> Array:
+    """In turns; every other one is uniform; the ones between are small as often as large, either way."""
+    spread = 2 * uniforms - 1
+    small = 0.5 * SMALLEST ** np.abs(spread)
+    either = np.where(spread < 0, 1.0 - small, small)
+    return np.where(np.arange(uniforms.shape[1]) % 2 == 0, uniforms, either)
+
+
+def broken(y: Array, ground: Ground, rows: Rows, scale: Array) -> Array:
+    """By how much each group breaks its limits, in units of the columns' sizes."""
+    beyond = np.maximum(ground.low - y, 0.0) + np.maximum(y - ground.high, 0.0)
+    size = (beyond / scale).sum(axis=(1, 2))
+    if len(ground.C):
+        unit = np.abs(ground.C) @ scale
+        size = size + (np.maximum(y @ ground.C.T - ground.rhs[rows], 0.0) / unit).sum(axis=(1, 2))
+    return np.asarray(size)

@@ -1,0 +1,94 @@
+"""Where a walk ended, and what must be said about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.algebra.array import Array
+from suffice.algorithms.rotation.likeness import Likeness
+from suffice.algorithms.rotation.stopping import Course
+from suffice.method.records import Task
+
+SAME = 1e-6
+"""A cell within this share of a standard deviation of where it started has not moved."""
+RIGID = 0.9
+"""A direction that the release follows with a canonical correlation above this is rigid."""
+
+
+@dataclass(frozen=True, repr=False)
+class Walk:
+    """A release by rotation with its facts.
+
+    sweeps, repairs: sweeps walked, and sweeps before them to get inside the limits.
+    canonical, null: largest canonical correlation with the original, and what unrelated records reach.
+    course: the canonical correlation after every sweep.
+    reason: why the walk ended; None: all sweeps were used.
+    unmoved: rows that never moved, all-zero ones aside.
+    rigid: for each direction that still follows the original, the positions of its columns.
+    ratio: the error of the kept moments that is left, in units of what the digits hold.
+    """
+
+    Ystar: Array
+    sweeps: int
+    repairs: int
+    canonical: float
+    null: float
+    course: tuple[float, ...]
+    reason: str | None
+    unmoved: tuple[int, ...]
+    rigid: tuple[tuple[int, ...], ...]
+    ratio: float
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        Ystar: Array,
+        task: Task,
+        likeness: Likeness,
+        course: Course,
+        reason: str | None,
+        repairs: int,
+        ratio: float,
+    ) -> Walk:
+        return cls(
+            Ystar,
+            course.sweeps,
+            repairs,
+            likeness.canonical(Ystar),
+            course.null,
+            tuple(course.canonical),
+            reason,
+            unmoved(task.original, Ystar),
+            likeness.rigid(Ystar, max(RIGID, course.null)),
+            ratio,
+            task.names,
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """In sentences: counts and names only."""
+        ended = f": {self.reason}" if self.reason else ""
+        said = [f"{self.sweeps} sweeps{ended}."]
+        if self.repairs:
+            said.append(f"{self.repairs} sweeps before them to get inside the limits.")
+        said.append(f"Canonical correlation with the original {self.canonical:.2f} (unrelated: below {self.null:.2f}).")
+        if self.unmoved:
+            said.append(f"{len(self.unmoved)} records never moved.")
+        said.extend(f"A combination of {self._columns(each)} stays as it was." for each in self.rigid)
+        return tuple(said)
+
+    def _columns(self, positions: tuple[int, ...]) -> str:
+        return ", ".join(self.names[j] if self.names else f"column {j}" for j in positions)
+
+    def __repr__(self) -> str:
+        return f"Walk({self.sweeps} sweeps)"
+
+
+def unmoved(Y: Array, Ystar: Array) -> tuple[int, ...]:
+    """Rows released where they were; all-zero records and constant columns do not count."""
+    sd = Y.std(axis=0)
+    open_ = sd > 4 * np.finfo(np.float64).eps * np.abs(Y).max(axis=0, initial=0.0)
+    still = (np.abs(Ystar - Y)[:, open_] <= SAME * sd[open_]).all(axis=1)
+    return tuple(np.flatnonzero(still & (Y[:, open_] != 0).any(axis=1)).tolist())

@@ -1,0 +1,213 @@
+"""The certificate: every promised statistic, recomputed from released rows by code that does not know the method."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, groupby
+from typing import Any
+
+import numpy as np
+
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import independent
+from suffice.algebra.moments import Moments
+from suffice.statistics import STATISTICS
+from suffice.statistics.standing import Pair
+from suffice.statistics.statistic import BOUND, Claim
+
+STEEP = 1e6
+"""Condition of X above which coefficients, unlike fits, are not compared."""
+
+NEVER_PROMISED = (
+    "shapes of distributions, quantiles, extremes and signs",
+    "statistics of groups, or regressions on terms, that are not among the given terms",
+    "anything after rounding or editing the released file",
+)
+OTHER_GROUPS = "statistics of other groups than those above, or regressions on terms that are not among the given terms"
+"""Said in place of the second where statistics are kept in groups."""
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Regression coefficients, in their own standard errors."""
+
+    gap: float
+    condition: float
+
+    def __str__(self) -> str:
+        if self.condition > STEEP:
+            return f"regression coefficients are not compared: cond(X) = {self.condition:.1e}; the fits above are"
+        return f"coefficients differ by at most {self.gap:.1e} standard errors (cond(X) = {self.condition:.1e})"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was kept, how exactly, and what is not promised. It holds no data value."""
+
+    claims: tuple[Claim, ...]
+    rows: int
+    given: tuple[str, ...]
+    confidential: tuple[str, ...]
+    method: str
+    source: str
+    """What the statistics were recomputed from."""
+    coefficients: Coefficients | None
+    notes: tuple[str, ...]
+    not_promised: tuple[str, ...]
+    same_rows: bool | None
+    """Whether number of rows and sum of weights are the same; None where records are new ones, of another number."""
+    private: tuple[str, ...] = ()
+    """For the data holder: how near the release is to the original. It helps an attacker, so it does not travel."""
+
+    @property
+    def holds(self) -> bool:
+        return self.same_rows is not False and all(claim.holds for claim in self.claims)
+
+    def text(self) -> str:
+        width = max((len(claim.sentence) + 2 * bool(claim.level) for claim in self.claims), default=0)
+        lines = [
+            f"suffice certificate: {'HOLDS' if self.holds else 'DOES NOT HOLD'}",
+            f"  {self.rows} rows . confidential: {', '.join(self.confidential)}",
+            f"  given: {' + '.join(self.given) or 'intercept only'} . method: {self.method}",
+            f"  recomputed from {self.source}",
+            "",
+            f"  {'kept':<{width}}  largest error   ratio (at most {BOUND:g})",
+        ]
+        for level, claims in groupby(self.claims, key=lambda claim: claim.level):
+            lines += [f"  {level}:"] if level else []
+            lines += [_line(claim, width) for claim in claims]
+        if self.same_rows is False:
+            lines.append("  NOT KEPT: the number of rows or the sum of the weights")
+        if self.coefficients is not None:
+            lines.append(f"  {self.coefficients}")
+        lines += ["  errors are shares of a standard deviation; the ratio is in units of what the digits can hold", ""]
+        lines += [f"  note: {note}" for note in self.notes]
+        lines += [f"  for you alone: {note}" for note in self.private]
+        lines += [f"  not promised: {each}" for each in self.not_promised]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """What may travel with the release."""
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+    def as_dict(self) -> dict[str, Any]:
+        claims = [
+            {**_finite(asdict(claim)), "sentence": claim.said, "bound": BOUND, "holds": claim.holds}
+            for claim in self.claims
+        ]
+        public = {key: value for key, value in asdict(self).items() if key != "private"}
+        compared = None if self.coefficients is None else _finite(asdict(self.coefficients))
+        return {"suffice": "certificate", "holds": self.holds, **public, "claims": claims, "coefficients": compared}
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(claim.said)}</td><td>{claim.error:.1e}</td><td>{claim.ratio:.2g}</td>"
+            f"<td>{'kept' if claim.holds else 'NOT KEPT'}</td></tr>"
+            for claim in self.claims
+        )
+        extra = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        extra += "".join(f"<li>for you alone: {html.escape(note)}</li>" for note in self.private)
+        extra += "".join(f"<li>not promised: {html.escape(each)}</li>" for each in self.not_promised)
+        verdict = "holds" if self.holds else "does not hold"
+        return (
+            f"<div><b>suffice certificate {verdict}</b> ({self.rows} rows, recomputed from {html.escape(self.source)})"
+            "<table><tr><th>kept</th><th>largest error (sd)</th><th>ratio</th><th></th></tr>"
+            f"{rows}</table><ul>{extra}</ul></div>"
+        )
+
+
+def _line(claim: Claim, width: int) -> str:
+    """One row of the table; what is kept in groups stands further in, below what tells them."""
+    place = "" if claim.holds else f"   NOT KEPT at {claim.where}"
+    place = place if claim.promised else "   reached, not promised"
+    sentence = f"  {claim.sentence}" if claim.level else claim.sentence
+    return f"  {sentence:<{width}}  {claim.error:>13.1e}   {claim.ratio:<.2g}{place}"
+
+
+def _finite(values: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no infinity."""
+    return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
+
+
+def certify(
+    pair: Pair,
+    promises: Iterable[str],
+    *,
+    terms: tuple[str, ...],
+    method: str,
+    source: str,
+    notes: tuple[str, ...] = (),
+    not_promised: tuple[str, ...] = (),
+    private: tuple[str, ...] = (),
+    reached: Iterable[str] = (),
+    levels: Iterable[tuple[Claim, ...]] = (),
+    redrawn: bool = False,
+) -> Certificate:
+    """Compare the promised statistics of a pair; those `reached` are told without a promise.
+
+    levels: what is kept in groups, clusters, pieces or patterns of missing cells, compared already
+    redrawn: the records are new ones, so that neither their number nor what each was given can be the same
+    """
+    absent = {*(() if pair.broken is not None else ("limits",)), *(("given", "fit") if redrawn else ())}
+    skipped = absent if pair.spans_one else {*absent, "mean"}
+    promised = [name for name in promises if name not in skipped]
+    claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given") if name not in absent)
+    claims += tuple(replace(STATISTICS[name].claim(pair), promised=False) for name in reached if name not in skipped)
+    within = tuple(chain.from_iterable(levels))
+    original, released = pair.whole
+    kept_weight = abs(original.weight - released.weight) <= 1e-12 * original.weight
+    lacking = [name for name in STATISTICS if name not in (*promised, "given", "third-moment", *absent)]
+    return Certificate(
+        claims + within,
+        released.rows,
+        terms,
+        pair.confidential,
+        method,
+        source,
+        coefficients(pair) if "fit" in promised else None,
+        notes,
+        (*_lacking(lacking, within), *not_promised, *_never(within)),
+        None if redrawn else original.rows == released.rows and kept_weight,
+        private,
+    )
+
+
+def _lacking(names: list[str], within: tuple[Claim, ...]) -> list[str]:
+    """What is not kept in the whole file, though it may be in groups of it."""
+    grouped = {claim.statistic for claim in within if claim.level}
+    return [f"{name} of the confidential columns{', overall' * (name in grouped)}" for name in names]
+
+
+def _never(within: tuple[Claim, ...]) -> tuple[str, ...]:
+    shapes, groups, after = NEVER_PROMISED
+    return shapes, OTHER_GROUPS if any(claim.level for claim in within) else groups, after
+
+
+def coefficients(pair: Pair) -> Coefficients:
+    """Coefficients of every confidential column on the given ones, from correlations."""
+    m = len(pair.given)
+    kept = [j for j in range(m) if not pair.constant[j]]
+    before, after = (_correlation(pair, moments) for moments in pair.whole)
+    kept = [kept[j] for j in independent(before[np.ix_(kept, kept)], 1e-14)]
+    if not kept:
+        return Coefficients(0.0, 1.0)
+    S = before[np.ix_(kept, kept)]
+    condition = float(np.sqrt(np.linalg.cond(S)))
+    if not condition < STEEP:
+        return Coefficients(float("nan"), condition)
+    B, Bstar = (np.linalg.solve(C[np.ix_(kept, kept)], C[kept, m:]) for C in (before, after))
+    residual = np.maximum(1.0 - np.einsum("ij,ij->j", before[kept, m:], B), 1e-12)
+    nu = max(pair.whole[0].rows - len(kept) - 1, 1)
+    error = np.sqrt(np.outer(np.diagonal(np.linalg.inv(S)), residual) / nu)
+    return Coefficients(float(np.abs((Bstar - B) / error).max()), condition)
+
+
+def _correlation(pair: Pair, moments: Moments) -> Array:
+    second = moments.covariance if pair.spans_one else moments.products / moments.weight
+    return np.asarray(second / np.outer(pair.sd, pair.sd))

@@ -1,0 +1,111 @@
+"""One request from the command line: compute, judge, write, and say what was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suffice.cli import show
+from suffice.cli.progress import bars
+from suffice.errors import FileError, NotPreservedError, UsageError
+
+if TYPE_CHECKING:
+    from suffice.design.roles import Roles
+    from suffice.plan.plan import Plan
+    from suffice.release.release import Release
+
+NO_KEY = "No key file was given: this release cannot be repeated, and no ledger of releases was kept."
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a command speaks: to people, quietly, or as one JSON document."""
+
+    quiet: bool = False
+    as_json: bool = False
+    in_a_plan: bool = False
+
+    def release(self, plan: Plan, force: bool, report: Path | None, threads: int | None) -> None:
+        """Protect, judge, write; where findings forbid writing, only the private report is written."""
+        output, force = plan.path(plan.release.path), force or plan.release.force
+        _ready(plan, output, report, force)
+        with bars(self.quiet or self.as_json) as progress:
+            release = plan.protect(progress, threads)
+            why = show.refusal(release.findings, self.in_a_plan)
+            if why is None:
+                release.write(output, force=force, progress=progress)
+        written = [] if why else [output, *_certificates(release, output)]
+        if report is not None:
+            written.append(_private(release, None if why else output, report))
+        self._say(release, plan, written, why)
+
+    def _say(self, release: Release, plan: Plan, written: list[Path], why: str | None) -> None:
+        document = show.document(release, written)
+        if why is None and self.as_json:
+            show.as_json(document)
+        elif not (self.quiet or self.as_json):
+            self._tell(release, plan, written)
+        if why is not None:
+            raise show.Blocked(why, document)
+
+    def _tell(self, release: Release, plan: Plan, written: list[Path]) -> None:
+        show.say(release.certificate.text())
+        if release.findings:
+            show.say("\nWhat an attacker could still do, and other findings", "bold")
+            show.findings(release.findings)
+        if written:
+            show.say("\nWritten", "bold")
+        for path in written:
+            show.say(f"  {path}")
+        if plan.seed is None:
+            show.say(f"\n{NO_KEY}")
+
+    def verify(self, original: Path, released: Path, roles: Roles, threads: int | None) -> None:
+        """Certify a pair of files; NotPreservedError where a statistic differs."""
+        from suffice.certificate.verification import verify
+
+        with bars(self.quiet or self.as_json) as progress:
+            result = verify(original, released, roles, progress=progress, threads=threads)
+        if self.as_json:
+            show.as_json(show.parsed(result.to_json()))
+        elif not self.quiet:
+            show.say(result.text())
+        if not result.holds:
+            raise NotPreservedError("The released file does not keep the statistics of the original.")
+
+
+def _ready(plan: Plan, output: Path, report: Path | None, force: bool) -> None:
+    """Refuse before the work what would be refused after it."""
+    from suffice.files.draft import refuse_overwriting
+    from suffice.files.source import named_sources
+    from suffice.files.writer import write_kind
+
+    write_kind(output)
+    refuse_overwriting(output, named_sources(plan.path(plan.data.path)))
+    for path in (output, report):
+        if path is not None and path.exists() and not force:
+            raise FileError(f"{path.name} exists already.\nChoose another name, or replace it with --force.")
+    taken = [plan.path(name) for name in (plan.data.path, *([plan.seed.key_file] if plan.seed else []))]
+    taken += [output, *_papers(output)]
+    if report is not None and report.resolve() in [path.resolve() for path in taken]:
+        raise UsageError("The report is the data, the key, the release or its certificate.\nChoose another name.")
+
+
+def _papers(output: Path) -> list[Path]:
+    return [output.with_name(f"{output.name}.certificate.{kind}") for kind in ("json", "html")]
+
+
+def _certificates(release: Release, output: Path) -> list[Path]:
+    """The certificate beside the release: for programs (written with it) and for people."""
+    from suffice.report import public
+
+    public.write(release.certificate, _papers(output)[1])
+    return _papers(output)
+
+
+def _private(release: Release, output: Path | None, report: Path) -> Path:
+    from suffice.report import private
+
+    private.write(private.of(release, output), report)
+    return report

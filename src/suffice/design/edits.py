@@ -1,0 +1,212 @@
+"""Linear edits as text: `cost: wages + 0.5*taxes <= turnover`. They are read by hand, never evaluated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from suffice.design.formula import NAME
+from suffice.errors import UsageError
+
+ACCEPTED = (
+    "An edit may hold column names (`in backquotes` where needed), decimal numbers, +, -, *, / by a number, brackets "
+    "and one of <=, >=, ==; a name and a colon may stand before it."
+)
+TOKEN = re.compile(
+    rf"\s*(?:(?P<number>\d{{1,40}}(?:\.\d{{0,40}})?(?:[eE][+-]?\d{{1,3}})?|\.\d{{1,40}}(?:[eE][+-]?\d{{1,3}})?)"
+    rf"|(?P<column>{NAME.pattern})|`(?P<quoted>[^`]+)`|(?P<sign><=|>=|==|[-+*/()<>=]))"
+)
+LABEL = re.compile(r"\s*([^:`<>=]*?)\s*:(.*)", re.DOTALL)
+COMPARISONS = ("<=", ">=", "==")
+DEEPEST = 20
+"""Brackets inside brackets."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A constant and a coefficient per column, as exact fractions."""
+
+    constant: Fraction
+    columns: Mapping[str, Fraction]
+
+    def __add__(self, other: Linear) -> Linear:
+        names = dict.fromkeys([*self.columns, *other.columns])
+        none = Fraction(0)
+        summed = {name: self.columns.get(name, none) + other.columns.get(name, none) for name in names}
+        return Linear(self.constant + other.constant, {name: c for name, c in summed.items() if c})
+
+    def __mul__(self, by: Fraction) -> Linear:
+        return Linear(self.constant * by, {name: c * by for name, c in self.columns.items() if by})
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A linear condition on every record: sum_j c_j y_j <= constant, or == (what was written >= is negated).
+
+    **Promises** that equal conditions are equal however they are written: columns are sorted, decimals are exact.
+
+    name: what messages call it
+    coefficients: (column, c_j) in the order of the names
+    equality: == rather than <=
+
+    >>> one, two = parse("cost: wages + 0.1*taxes <= turnover"), parse("turnover - taxes/10 >= wages")
+    >>> one.name, one.condition == two.condition
+    ('cost', True)
+    """
+
+    name: str
+    coefficients: tuple[tuple[str, Fraction], ...]
+    constant: Fraction
+    equality: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.coefficients)
+
+    @property
+    def condition(self) -> str:
+        """The condition as text, its name aside."""
+        terms = " + ".join(f"{c}*`{name}`" for name, c in self.coefficients)
+        return f"{terms} {'==' if self.equality else '<='} {self.constant}"
+
+    def of(self, names: Iterable[str]) -> list[float]:
+        """The coefficients of these columns, 0 where the edit does not name one."""
+        known = dict(self.coefficients)
+        return [float(known.get(name, 0)) for name in names]
+
+
+def parse(text: str) -> Edit:
+    """One edit.
+
+    text: such as "wages + taxes <= turnover" or "sum: total == wages + taxes"
+
+    >>> parse("2*(a - b) + 3 == 1").condition
+    '2*`a` + -2*`b` == -2'
+    """
+    label = LABEL.fullmatch(text)
+    name, body = (label[1], label[2]) if label else ("", text)
+    try:
+        return _Reader(body).edit(name or " ".join(text.split()))
+    except UsageError as problem:
+        raise UsageError(f"The edit {' '.join(text.split())!r} {problem}") from None
+
+
+class _Reader:
+    """Recursive descent over the tokens of one edit."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = [*_tokens(text), ("end", "")]
+        self.depth = 0
+
+    def edit(self, name: str) -> Edit:
+        left = self.sum()
+        sign = self._take()
+        if sign not in COMPARISONS:
+            raise UsageError("needs one of <=, >=, == between its two sides.")
+        right = self.sum()
+        if self._next() in COMPARISONS:
+            raise UsageError("has more than one comparison. Write two edits.")
+        if self._next():
+            raise self._lost()
+        return _settled(name, left + right * Fraction(-1), sign)
+
+    def sum(self) -> Linear:
+        found = self.product()
+        while self._next() in ("+", "-"):
+            by = Fraction(1 if self._take() == "+" else -1)
+            found = found + self.product() * by
+        return found
+
+    def product(self) -> Linear:
+        found = self.factor()
+        while self._next() in ("*", "/"):
+            sign, other = self._take(), self.factor()
+            if sign == "/":
+                found = found * _reciprocal(other)
+            elif found.columns and other.columns:
+                raise UsageError("is not linear: it multiplies columns.")
+            else:
+                found = found * other.constant if not other.columns else other * found.constant
+        return found
+
+    def factor(self) -> Linear:
+        by = Fraction(1)
+        while self._next() in ("+", "-"):
+            by = by if self._take() == "+" else -by
+        return self.atom() * by
+
+    def atom(self) -> Linear:
+        kind, text = self.tokens[0]
+        if kind == "number":
+            self._take()
+            return Linear(Fraction(text), {})
+        if kind in ("column", "quoted"):
+            self._take()
+            if kind == "column" and self._next() == "(":
+                raise UsageError("calls a function. Only sums of columns times numbers are linear.")
+            return Linear(Fraction(0), {text: Fraction(1)})
+        if text != "(":
+            raise self._lost()
+        return self.bracket()
+
+    def bracket(self) -> Linear:
+        self._take()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise UsageError(f"has more than {DEEPEST} brackets inside each other.")
+        inside = self.sum()
+        if self._take() != ")":
+            raise UsageError("has a bracket that is not closed.")
+        self.depth -= 1
+        return inside
+
+    def _next(self) -> str:
+        kind, text = self.tokens[0]
+        return text if kind == "sign" else kind if kind != "end" else ""
+
+    def _take(self) -> str:
+        kind, text = self.tokens.pop(0) if len(self.tokens) > 1 else self.tokens[0]
+        return text if kind == "sign" else kind
+
+    def _lost(self) -> UsageError:
+        kind, text = self.tokens[0]
+        if kind == "end":
+            return UsageError(f"ends too early. {ACCEPTED}")
+        return UsageError(f"is not understood at {text!r}. {ACCEPTED}")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    place, end = 0, len(text.rstrip())
+    while place < end:
+        found = TOKEN.match(text, place)
+        if found is None:
+            raise UsageError(f"is not understood at {text[place:].split()[0][:1]!r}. {ACCEPTED}")
+        assert found.lastgroup is not None
+        yield found.lastgroup, found[found.lastgroup]
+        place = found.end()
+
+
+def _reciprocal(other: Linear) -> Fraction:
+    if other.columns:
+        raise UsageError("is not linear: it divides by a column.")
+    if not other.constant:
+        raise UsageError("divides by 0.")
+    return 1 / other.constant
+
+
+def _settled(name: str, gap: Linear, sign: str) -> Edit:
+    """left - right (sign) 0, with what is >= turned round, and an equality by the sign of its first column."""
+    if not gap.columns:
+        raise UsageError("holds for every record or for none: no column is left in it.")
+    names = sorted(gap.columns)
+    turned = sign == ">=" or (sign == "==" and gap.columns[names[0]] < 0)
+    gap = gap * Fraction(-1 if turned else 1)
+    try:
+        numbers = [float(c) for c in (*gap.columns.values(), gap.constant)]
+    except OverflowError:
+        numbers = [0.0]
+    if not all(numbers[:-1]) or len(numbers) == 1:
+        raise UsageError("has a number that is too large or too small.")
+    return Edit(name, tuple((n, gap.columns[n]) for n in names), -gap.constant, sign == "==")

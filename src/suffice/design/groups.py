@@ -1,0 +1,43 @@
+"""Columns that tell groups: their levels, and one number for each record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.design.category import Category
+from suffice.design.levels import Census, Levels
+from suffice.design.roles import Roles
+from suffice.rows.rows import Block, Rows
+
+
+def learnt(rows: Rows, names: Sequence[str]) -> list[Category]:
+    """The levels of columns that tell groups."""
+    if not names:
+        return []
+
+    def of(block: Block) -> Census:
+        return Census({name: Levels.of(block.columns[name], block.start) for name in names})
+
+    found = rows.fold(of, tuple(names), "learning groups").columns
+    return [Category.of(name, found[name], 0) for name in names]
+
+
+def codes_of(block: Block, categories: Sequence[Category]) -> NDArray[np.int64]:
+    """One number for each record, the same in the same group."""
+    code = np.zeros(len(block), dtype=np.int64)
+    for category in categories:
+        code = code * category.size + category.codes(block)
+    return code
+
+
+def by_groups(rows: Rows, roles: Roles) -> NDArray[np.int32]:
+    """Groups alone, whatever cells are missing."""
+    if not roles.groups:
+        return np.zeros(rows.n, dtype=np.int32)
+    categories = learnt(rows, roles.groups)
+    runs = rows.map(lambda run: [codes_of(block, categories) for block in run], roles.groups, "finding groups")
+    codes = np.concatenate([code for run in runs for code in run])
+    return np.unique(codes, return_inverse=True)[1].astype(np.int32)

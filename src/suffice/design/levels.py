@@ -1,0 +1,94 @@
+"""Levels of categorical columns and how many records each has: a fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice.errors import InputError
+from suffice.rows.sightings import Sightings
+
+CAP = 5_000_000
+"""Levels of one column: as text they take about a gigabyte."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Records per level of one column, and where it is missing; `+` merges.
+
+    Levels with few records are confidential: they are never shown.
+
+    >>> import pyarrow as pa
+    >>> both = Levels.of(pa.array(["north", None]), 0) + Levels.of(pa.array(["south", "north"]), 2)
+    >>> both.counts == {"north": 2, "south": 1}, both.missing.rows
+    (True, (2,))
+    """
+
+    counts: Mapping[str | int, int] = field(default_factory=dict, repr=False)
+    missing: Sightings = field(default_factory=Sightings)
+
+    @classmethod
+    def of(cls, column: Any, start: int) -> Self:
+        """column: Arrow text, or whole numbers in NumPy (floats with NaN where some are missing)"""
+        return cls._of_text(column, start) if isinstance(column, pa.Array) else cls._of_numbers(column, start)
+
+    @classmethod
+    def holes(cls, column: Any, start: int) -> Self:
+        """Where a column is missing, and no level."""
+        return cls({}, Sightings.of(missing(column), start))
+
+    @classmethod
+    def _of_text(cls, column: Any, start: int) -> Self:
+        values, counts = pc.value_counts(column).flatten()
+        pairs = zip(values.to_pylist(), counts.to_pylist(), strict=True)
+        return cls({level: count for level, count in pairs if level is not None}, Sightings.of(missing(column), start))
+
+    @classmethod
+    def _of_numbers(cls, column: Any, start: int) -> Self:
+        absent = missing(column)
+        values, counts = np.unique(integers(column[~absent]), return_counts=True)
+        return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)), Sightings.of(absent, start))
+
+    def __add__(self, other: Self) -> Self:
+        counts = dict(self.counts)
+        for level, count in other.counts.items():
+            counts[level] = counts.get(level, 0) + count
+        return type(self)(counts, self.missing + other.missing)
+
+
+@dataclass(frozen=True)
+class Census:
+    """The levels of several columns, learnt in one pass; `+` merges."""
+
+    columns: Mapping[str, Levels]
+
+    def __add__(self, other: Self) -> Self:
+        merged = {name: levels + other.columns[name] for name, levels in self.columns.items()}
+        for name, levels in merged.items():
+            _check_few(name, len(levels.counts))
+        return type(self)(merged)
+
+
+def missing(column: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """True where a cell is missing."""
+    if isinstance(column, pa.Array):
+        return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
+
+
+def integers(column: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Whole numbers as int64; uint64 wraps around, which keeps different levels different."""
+    return np.asarray(column).astype(np.int64, copy=False)
+
+
+def _check_few(name: str, count: int) -> None:
+    if count > CAP:
+        raise InputError(
+            f"Column {name!r} has more than {CAP:,} levels. An identifier among the categories?\n"
+            "Name it in `identifiers`, or group its levels first."
+        )

@@ -1,0 +1,144 @@
+"""CSV files: read fast by Arrow, and explained slowly where something is wrong with them."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from suffice.errors import FileError, InputError
+from suffice.files.dialect import Dialect, records
+from suffice.rows.arrow import check_names
+from suffice.rows.sightings import FIRST
+
+MISSING = ["", "NA", "NaN", "nan", "null", "NULL"]
+LONGEST_LINE = 100_000_000
+LARGEST_BLOCK = 2**31 - 1
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a pass over the bytes tells: the quotation marks, and how long the longest line can be."""
+
+    quotes: int
+    longest: int
+
+
+def read_csv(path: Path, delimiter: str | None = None) -> tuple[pa.Table, tuple[str, ...]]:
+    """The table, and notes on how it was read.
+
+    **Promises** that no error quotes a cell.
+
+    delimiter: between columns; None finds it from the first line
+    """
+    try:
+        scan = _scan(path)
+        dialect = Dialect.find(path, delimiter)
+    except OSError as error:
+        raise FileError(f"{path.name} cannot be read: {error.strerror}.") from None
+    check_names(dialect.names)
+    if scan.quotes % 2:
+        _explain(path, dialect)  # returns where the odd one is an inch sign
+    table = _read(path, dialect, scan)
+    if any(pa.types.is_binary(field.type) for field in table.schema):
+        raise _not_utf8(path)
+    return table, dialect.notes
+
+
+def _scan(path: Path) -> Scan:
+    quotes = lines = carried = 0
+    longest = CHUNK
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            if (at := chunk.find(b"\0")) >= 0:
+                raise _not_text(path, lines + chunk.count(b"\n", 0, at) + 1)
+            longest = max(longest, carried + chunk.find(b"\n") + 1)
+            last = chunk.rfind(b"\n")
+            carried = carried + len(chunk) if last < 0 else len(chunk) - last
+            lines, quotes = lines + chunk.count(b"\n"), quotes + chunk.count(b'"')
+            if carried >= LONGEST_LINE:
+                raise InputError(f"Line {lines + 1} of {path.name} is longer than 100 MB. Is it a CSV file?")
+    return Scan(quotes, max(longest, carried))
+
+
+def _read(path: Path, dialect: Dialect, scan: Scan) -> pa.Table:
+    parse = pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=scan.quotes > 0)
+    convert = pacsv.ConvertOptions(
+        null_values=MISSING,
+        strings_can_be_null=True,
+        decimal_point=dialect.decimal,
+        column_types=dict.fromkeys(dialect.codes, pa.string()),
+    )
+    for block in (4 * scan.longest, path.stat().st_size + 1):  # a record of many lines may need the second
+        table = _attempt(path, pacsv.ReadOptions(block_size=min(block, LARGEST_BLOCK)), parse, convert)
+        if table is not None:
+            return table
+    _explain(path, dialect)
+    raise InputError(f"{path.name} cannot be read as CSV. Write it anew as CSV (UTF-8) or Parquet.")
+
+
+def _attempt(path: Path, *options: Any) -> pa.Table | None:
+    """None where Arrow fails: its errors quote cells, so they end here and are nobody's context."""
+    try:
+        table = pacsv.read_csv(path, *options)
+        return table if table.column_names else None  # names are decoded only here
+    except (pa.ArrowException, UnicodeDecodeError):
+        return None
+
+
+def _explain(path: Path, dialect: Dialect) -> None:
+    """Raises with the place of what Arrow cannot read; returns where nothing is found."""
+    ragged, fault = _faults(path, dialect)
+    if fault is not None:
+        raise fault
+    if ragged:
+        raise InputError(
+            f"{path.name}: {len(ragged)} lines do not have the first line's {len(dialect.names)} columns: "
+            f"lines {', '.join(map(str, ragged[:FIRST]))}{' ...' * (len(ragged) > FIRST)}\n"
+            "Correct these lines, or quote the cells that hold the separator."
+        )
+
+
+def _faults(path: Path, dialect: Dialect) -> tuple[list[int], InputError | None]:
+    """Lines with another number of columns; and what ended the reading, if anything did."""
+    ragged, line = [], 0
+    try:
+        for line, fields in records(path, dialect.delimiter, errors="strict"):
+            if len(fields) != len(dialect.names):
+                ragged.append(line)
+    except UnicodeDecodeError:
+        return ragged, _not_utf8(path)
+    except csv.Error:
+        return ragged, _not_closed(path, line)
+    return ragged, None
+
+
+def _not_closed(path: Path, line: int) -> InputError:
+    return InputError(
+        f"{path.name}: after line {line} a quotation mark is not closed, or a cell is too long.\n"
+        "Close the quotation mark; within a quoted cell write it twice."
+    )
+
+
+def _not_text(path: Path, line: int) -> InputError:
+    return InputError(f"{path.name} has a NUL byte in line {line}: binary, or UTF-16. Save it as UTF-8.")
+
+
+def _not_utf8(path: Path) -> InputError:
+    with path.open("rb") as file:
+        bad = [str(number) for number, line in enumerate(file, 1) if not _is_utf8(line)]
+    lines = f"{', '.join(bad[:FIRST])}{' ...' * (len(bad) > FIRST)}"
+    return InputError(f"{path.name} has bytes that are not UTF-8 in lines {lines}. Save it as UTF-8.")
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,82 @@
+"""Where rows come from: a frame, an array, or a path of any readable kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+
+from suffice.errors import FileError, InputError
+from suffice.files.kind import kind_of
+from suffice.files.statfile import read_statfile
+from suffice.files.table import read_table
+from suffice.progress import Progress
+from suffice.rows.memory import MemoryRows
+from suffice.rows.parquet import Batches, ParquetRows
+from suffice.rows.rows import Rows
+
+
+def open_rows(data: Any, threads: int, progress: Progress | None) -> Rows:
+    """Rows of a frame or a path."""
+    if not isinstance(data, str | os.PathLike):
+        return MemoryRows(data, threads, progress)
+    if kind_of(data) == "parquet":
+        return ParquetRows(data, threads, progress)
+    table, notes = read_table(data)
+    return MemoryRows(table, threads, progress, notes)
+
+
+def read_back(path: str, kind: str, schema: Any, threads: int) -> Rows:
+    """Rows of a file that was just written: the path does not tell its kind, and text does not tell its types.
+
+    schema: of the columns that are needed
+    """
+    if kind == "parquet":
+        return ParquetRows(path, threads)
+    if kind not in ("csv", "tsv", "feather"):
+        return MemoryRows(read_statfile(Path(path), kind)[0], threads)
+    table = _read_arrow(path, kind, schema)
+    if table is None:
+        raise FileError(f"The release cannot be read back as {kind}: write Parquet, or leave out unusual columns.")
+    return MemoryRows(table, threads)
+
+
+def _read_arrow(path: str, kind: str, schema: Any) -> pa.Table | None:
+    """None where Arrow fails: its errors quote cells, so they end here and are nobody's context."""
+    try:
+        return _read_feather(path) if kind == "feather" else _read_text(path, kind, schema)
+    except pa.ArrowException:
+        return None
+
+
+def _read_feather(path: str) -> pa.Table:
+    with pa.ipc.open_file(path) as reader:
+        return reader.read_all()
+
+
+def _read_text(path: str, kind: str, schema: Any) -> pa.Table:
+    types = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
+    return csv.read_csv(
+        path,
+        parse_options=csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True),
+        convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types)),
+    )
+
+
+def named_sources(data: Any) -> list[Path]:
+    """The file, or the folder and its files, that data were read from."""
+    if not isinstance(data, str | os.PathLike):
+        return []
+    path = Path(data)
+    return [path, *sorted(path.rglob("*.parquet"))] if path.is_dir() else [path]
+
+
+def reopen(rows: Rows, columns: Sequence[str]) -> MemoryRows:
+    """Rows of a file, all in memory."""
+    if not isinstance(rows, Batches):
+        raise InputError("Only files can be read again.")
+    return MemoryRows(pa.Table.from_batches(list(rows.batches(columns))), rows.threads)

@@ -1,0 +1,74 @@
+"""Findings: what would let an attacker in, what it takes to release all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from suffice.errors import GuardError, UsageError, suggest
+from suffice.risk.facts import Facts
+
+Level = Literal["note", "warn", "stop", "never"]
+LEVELS: tuple[Level, ...] = ("note", "warn", "stop", "never")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One rule that has something to say. `stop` forbids writing unless accepted with a reason, `never` always does."""
+
+    rule: str
+    level: Level
+    message: str
+    remedy: str = ""
+    numbers: Mapping[str, float | int | str] = field(default_factory=dict)
+    accepted: str | None = None
+
+    @property
+    def blocks(self) -> bool:
+        return self.level == "never" or (self.level == "stop" and self.accepted is None)
+
+    def __str__(self) -> str:
+        reason = f" [accepted: {self.accepted}]" if self.accepted else ""
+        remedy = f"\n      {self.remedy}" if self.remedy else ""
+        return f"{self.level:<5} {self.rule}: {self.message}{reason}{remedy}"
+
+
+Guard = Callable[[Facts], Finding | None]
+
+
+def judge(facts: Facts, accept: Mapping[str, str]) -> tuple[Finding, ...]:
+    """What every guard finds, the gravest first, with the reasons for accepting filled in."""
+    from suffice.guards import GUARDS
+
+    found = [finding for guard in GUARDS.values() if (finding := guard(facts)) is not None]
+    named = [replace(each, accepted=accept.get(each.rule)) if each.level == "stop" else each for each in found]
+    return tuple(sorted(named, key=lambda each: -LEVELS.index(each.level)))
+
+
+def check_accepted(accept: Mapping[str, str]) -> None:
+    """Refuses unknown rules and empty reasons."""
+    from suffice.guards import GUARDS
+
+    wrong = [f"There is no rule {rule!r}.{suggest(rule, GUARDS)}" for rule in accept if rule not in GUARDS]
+    wrong += [f"Accepting {rule!r} needs a reason." for rule, reason in accept.items() if not str(reason).strip()]
+    if wrong:
+        raise UsageError("\n".join([*wrong, f"Rules: {', '.join(GUARDS)}."]))
+
+
+def enforce(findings: Iterable[Finding]) -> None:
+    """Refuses to write while a finding blocks."""
+    blocking = [finding for finding in findings if finding.blocks]
+    if not blocking:
+        return
+    lines = ["A guard stops this release; nothing was written."]
+    for finding in blocking:
+        lines += [f"  {finding}"]
+        if finding.level == "never":
+            lines += ["      This rule has no override."]
+    stops = [finding.rule for finding in blocking if finding.level == "stop"]
+    if stops:
+        lines += [
+            "Change the request, or accept by name with a reason: " + ", ".join(f"{rule}=REASON" for rule in stops)
+        ]
+    raise GuardError("\n".join(lines))

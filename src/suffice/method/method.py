@@ -1,0 +1,146 @@
+"""A method is a formula on matrices. Its name, its parameters and its promises are declared once, here."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import Field, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import UsageError
+from suffice.method.parameter import Data, Rule
+
+if TYPE_CHECKING:
+    from suffice.design.design import Design
+    from suffice.design.roles import Roles
+    from suffice.rows.rows import Rows
+    from suffice.seed import Stream
+    from suffice.statistics.domain import Level
+    from suffice.statistics.residual_covariance import Residuals
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way to protect the confidential columns; its fields are its parameters, declared with `parameter`."""
+
+    promises: ClassVar[tuple[str, ...]] = ()
+    """Of "mean", "covariance" and "fit" (cross-products with the given columns, hence coefficients)."""
+    independent: ClassVar[bool] = False
+    """True where nothing of the original residuals is released but their covariance matrix."""
+    shared: ClassVar[bool] = False
+    """True where every released value is that of a group of records: these hide each other, and are judged as such."""
+    references: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for declared in declared_parameters(type(self)):
+            try:
+                value = rule_of(declared).read(getattr(self, declared.name))
+            except ValueError:
+                raise refused(self.name, declared) from None
+            object.__setattr__(self, declared.name, value)
+
+    @property
+    def name(self) -> str:
+        """The class name in kebab case: residual-correlation."""
+        return kebab(type(self))
+
+    def parameters(self) -> dict[str, object]:
+        """Parameter values by name; a data set is none of them (it is the `companion`)."""
+        plain = (f.name for f in declared_parameters(type(self)) if not isinstance(rule_of(f), Data))
+        return {name: getattr(self, name) for name in plain}
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Representative instances, right for any number of columns: the laws are tried on these."""
+
+    def then(self, *methods: Method) -> Method:
+        """This method, and then others that start from its result."""
+        from suffice.method.steps import in_order  # which knows the shapes of methods
+
+        return in_order((self, *methods))
+
+    def asked(self) -> tuple[float | None, ...]:
+        """The correlations with the original that the method was told to have, for all or each; None: not told."""
+        return ()
+
+    def levels(self, design: Design) -> tuple[Level, ...]:
+        """Groups of the method's own in which statistics are kept."""
+        return ()
+
+    def residuals(self, design: Design) -> Residuals | None:
+        """What is kept of residuals and slopes in these groups."""
+        return None
+
+    def given(self, roles: Roles) -> Roles:
+        """The roles, with the columns that the method names: they count as given."""
+        return roles
+
+    @property
+    def apart_of(self) -> tuple[Method, ...]:
+        """The methods for parts of the records that `apart` tells; none: all records are protected alike."""
+        return ()
+
+    def apart(self, rows: Rows, design: Design, stream: Stream) -> NDArray[np.int64]:
+        """For every record which of `apart_of` protects it."""
+        return np.zeros(rows.n, dtype=np.int64)
+
+    @property
+    def companion(self) -> object | None:
+        """The row-aligned data set that the user gave, or None."""
+        place = _companion(type(self))
+        return getattr(self, place) if place else None
+
+    def each(self, parameter: str, count: int, of: str = "confidential columns") -> tuple[Any, ...]:
+        """The parameter's value for each of `count` columns."""
+        value = getattr(self, parameter)
+        entries = value if isinstance(value, tuple) else (value,) * count
+        if len(entries) != count:
+            raise UsageError(
+                f"{self.name}: {parameter} has {len(entries)} entries and there are {count} {of}. "
+                f"Give one number for all, or {count}."
+            )
+        return entries
+
+
+@dataclass(frozen=True)
+class AMethod:
+    """A parameter that is a method with its parameters; the catalogue, which knows all of them, reads it from text."""
+
+    allowed: str = "a method (on the command line its name, with parameters: microaggregate:k=5,by=median)"
+
+    def read(self, value: object) -> Method:
+        if not isinstance(value, Method) or value.companion is not None:
+            raise ValueError
+        return value
+
+    def parse(self, text: str) -> Method:
+        raise ValueError
+
+
+def kebab(method: type[Method]) -> str:
+    """ResidualCorrelation -> residual-correlation."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", method.__name__).lower()
+
+
+def declared_parameters(method: type[Method]) -> list[Field[Any]]:
+    """The fields that are parameters."""
+    return [declared for declared in fields(method) if "rule" in declared.metadata]
+
+
+def rule_of(declared: Field[Any]) -> Rule:
+    """What a parameter may be."""
+    return cast(Rule, declared.metadata["rule"])
+
+
+def refused(name: str, declared: Field[Any]) -> UsageError:
+    """The error for a value that a parameter cannot have."""
+    return UsageError(f"{name}: {declared.name} must be {rule_of(declared).allowed}.")
+
+
+def _companion(method: type[Method]) -> str | None:
+    """The name of the parameter that is a data set, if there is one."""
+    return next((each.name for each in declared_parameters(method) if isinstance(rule_of(each), Data)), None)

@@ -1,0 +1,1 @@
+"""The whole request as data."""

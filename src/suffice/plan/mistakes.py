@@ -1,0 +1,89 @@
+"""Everything that is wrong with a plan, each mistake with its path, so that all are said at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from suffice.errors import UsageError, suggest
+
+Path = tuple[int | str, ...]
+
+
+def refusal(mistakes: list[str]) -> UsageError:
+    """One error for all mistakes."""
+    count = "a mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+    return UsageError("\n  ".join([f"The request has {count}:", *mistakes]))
+
+
+def of_shape(details: Iterable[Any], sections: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Unknown and missing keys and wrong types, from what pydantic found.
+
+    details: pydantic's list of errors
+    sections: the keys of each table; those of the plan itself stand under ""
+    """
+    for detail in details:
+        path, kind = detail["loc"], detail["type"]
+        if kind == "extra_forbidden":
+            known = list(sections[str(path[0]) if len(path) > 1 else ""])
+            yield f"{where(path)}: unknown key.{suggest(str(path[-1]), known)} Known: {', '.join(known)}."
+        elif kind == "missing":
+            yield f"{where(path)}: missing."
+        else:
+            yield f"{where(path)}: {detail['msg']}."
+
+
+def where(path: Path) -> str:
+    """The path of a key, counted from 1.
+
+    >>> where(("method", 0, "name"))
+    'method[1].name'
+    """
+    return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+def of_roles(roles: Any) -> Iterator[str]:
+    """Columns in two roles and the like."""
+    from suffice.design.roles import Roles
+
+    if isinstance(roles, dict):
+        try:
+            Roles(**roles)
+        except TypeError:
+            return  # an unknown or missing key, said already
+        except UsageError as error:
+            yield from (f"roles: {line}" for line in str(error).splitlines())
+
+
+def of_steps(steps: Any) -> Iterator[str]:
+    """Unknown methods and parameters, and values that a method refuses."""
+    for number, step in enumerate(steps if isinstance(steps, list) else [], 1):
+        if isinstance(step, dict) and isinstance(step.get("name"), str):
+            yield from _of_step(f"method[{number}]", **step)
+
+
+def _of_step(place: str, name: str, **given: Any) -> Iterator[str]:
+    from suffice.catalogue import build, describe, methods
+
+    if name in methods():
+        known = [parameter.name for parameter in describe(methods()[name]).parameters]
+        for key in [key for key in given if key not in known]:
+            del given[key]
+            all_known = ", ".join(known) or "none"
+            yield f"{place}.{key}: unknown parameter.{suggest(key, known)} Known: {all_known}."
+    try:
+        build(name, given)
+    except UsageError as error:
+        yield f"{place}: {error}"
+
+
+def of_rules(rules: Any) -> Iterator[str]:
+    """Findings that do not exist cannot be accepted."""
+    if isinstance(rules, dict) and rules:
+        from suffice.guards import GUARDS
+
+        for rule in [rule for rule in rules if rule not in GUARDS]:
+            yield f"accept.{rule}: unknown rule.{suggest(rule, GUARDS)} Known: {', '.join(sorted(GUARDS))}."
+        for rule, reason in rules.items():
+            if isinstance(reason, str) and not reason.strip():
+                yield f"accept.{rule}: needs a reason."

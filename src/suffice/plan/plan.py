@@ -1,0 +1,185 @@
+"""The whole request as data: TOML <-> Plan. Python, the command line and every later face share it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+
+from suffice.errors import FileError, UsageError
+from suffice.plan import mistakes, toml
+
+if TYPE_CHECKING:
+    from suffice.design.roles import Roles
+    from suffice.method.method import Method
+    from suffice.release.release import Release
+
+Progress = Callable[[str, int, int], None]
+COMPANIONS = ("candidate", "start")
+"""Parameters that name a row-aligned file, relative to the plan."""
+
+
+class Section(BaseModel):
+    """A table of the plan: its keys and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class DataSection(Section):
+    """[data]: where the confidential rows are."""
+
+    path: str
+
+
+class RolesSection(Section):
+    """[roles]: what each column is."""
+
+    confidential: list[str]
+    given: str | list[str] = ""
+    weight: str | None = None
+    identifiers: list[str] = []
+    keep: list[str] = []
+    merge_below: int = 0
+    bounds: Any = {}
+    """A table, turnover = "0:", or the word observed-sign; `Roles` says what is wrong with it."""
+    integer: list[str] = []
+    edits: list[str] = []
+    groups: list[str] = []
+    missing: str = "error"
+    smallest_pattern: int | None = None
+
+    def build(self) -> Roles:
+        """The roles of the columns."""
+        from suffice.design.roles import Roles
+
+        return Roles(**self.model_dump())
+
+
+class Step(BaseModel):
+    """[[method]]: a name, and the method's own parameters beside it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    name: str
+
+
+class SeedSection(Section):
+    """[seed]: the file with the secret key."""
+
+    key_file: str
+
+
+class ReleaseSection(Section):
+    """[release]: what is written."""
+
+    path: str
+    force: bool = False
+
+
+class Plan(Section):
+    """One request: data, roles, methods in order, seed, accepted findings, release.
+
+    >>> plan = Plan.of({"data": {"path": "firms.csv"}, "roles": {"confidential": ["wages"]},
+    ...                 "method": [{"name": "ipso"}], "release": {"path": "out.csv"}})
+    >>> Plan.parse(plan.to_toml()) == plan
+    True
+    """
+
+    data: DataSection
+    roles: RolesSection
+    method: list[Step] = Field(min_length=1)
+    seed: SeedSection | None = None
+    accept: dict[str, str] = {}
+    release: ReleaseSection
+    _folder: Path = PrivateAttr(default=Path())
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        """The plan in a TOML file; its paths are relative to the file's folder."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(f"The plan {Path(path).name} is not UTF-8 text.\nSave it as UTF-8.") from None
+        except OSError as error:
+            raise FileError(f"The plan {Path(path).name} cannot be read: {error.strerror}.") from None
+        return cls.parse(text, folder=Path(path).parent)
+
+    @classmethod
+    def parse(cls, text: str, folder: Path = Path()) -> Plan:
+        """The plan written in `text`."""
+        try:
+            tables = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UsageError(f"The plan is not TOML: {error}.") from None
+        return cls.of(tables, folder)
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Any], folder: Path = Path()) -> Plan:
+        """The plan in parsed tables, or one error that lists every mistake with its path."""
+        found: list[str] = []
+        try:
+            plan = cls.model_validate(dict(tables))
+        except ValidationError as error:
+            found += mistakes.of_shape(error.errors(), {key: s.model_fields for key, s in SECTIONS.items()})
+        found += mistakes.of_roles(tables.get("roles"))
+        found += mistakes.of_steps(tables.get("method"))
+        found += mistakes.of_rules(tables.get("accept"))
+        if found:
+            raise mistakes.refusal(found)
+        plan._folder = folder
+        plan.build_method()  # refuses a step that cannot follow
+        return plan
+
+    def to_toml(self) -> str:
+        """The plan as TOML; reading it gives an equal plan."""
+        return toml.write(self.model_dump(exclude_none=True, exclude_defaults=True))
+
+    def path(self, name: str) -> Path:
+        """A path of the plan, seen from where the program runs."""
+        return self._folder / name
+
+    def build_method(self) -> Method:
+        """The method: the steps, each fed with the result of the one before it."""
+        from suffice.catalogue import build
+        from suffice.method.isometric import Isometric
+
+        first, *rest = (build(step.name, _parameters(step, self._folder)) for step in self.method)
+        return cast(Isometric, first).then(*cast(list[Isometric], rest)) if rest else first
+
+    def protect(self, progress: Progress | None = None, threads: int | None = None) -> Release:
+        """The release, computed and judged but not written."""
+        from suffice.release.protect import protect
+        from suffice.seed import Seed
+
+        seed = Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
+        return protect(
+            self.path(self.data.path),
+            self.roles.build(),
+            self.build_method(),
+            seed=seed,
+            accept=self.accept,
+            progress=progress,
+            threads=threads,
+        )
+
+    def run(self, progress: Progress | None = None, threads: int | None = None) -> Release:
+        """The release, computed, judged and written."""
+        release = self.protect(progress, threads)
+        release.write(self.path(self.release.path), force=self.release.force, progress=progress)
+        return release
+
+
+def _parameters(step: Step, folder: Path) -> dict[str, Any]:
+    given = step.model_extra or {}
+    return {name: folder / value if name in COMPANIONS else value for name, value in given.items()}
+
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "": Plan,
+    "data": DataSection,
+    "roles": RolesSection,
+    "seed": SeedSection,
+    "release": ReleaseSection,
+}

@@ -1,0 +1,1 @@
+"""A method carried to the rows, and its answer carried back."""

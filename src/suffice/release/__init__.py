@@ -1,0 +1,1 @@
+"""protect(), the release, what attests it and how it leaves."""

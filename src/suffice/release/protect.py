@@ -1,0 +1,90 @@
+"""protect(): from a confidential file to a release with its findings and its certificate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from suffice.design.design import Design
+from suffice.design.limits import Limits
+from suffice.design.missing import complete_beside
+from suffice.design.profile import Frame, surveyed
+from suffice.design.roles import Roles
+from suffice.errors import UsageError
+from suffice.files.source import open_rows
+from suffice.guards.finding import check_accepted
+from suffice.method.isometric import Isometric
+from suffice.method.method import Method
+from suffice.method.synthetic import Redrawn
+from suffice.microdata.controlled_rounding import WholeNumbers
+from suffice.progress import Progress
+from suffice.protection.drawing import redrawn
+from suffice.protection.grouped import grouped
+from suffice.protection.protected import Done
+from suffice.protection.steps import Work
+from suffice.protection.strata import Division
+from suffice.release.release import Release
+from suffice.rows.derived import Joined
+from suffice.rows.rows import Rows
+from suffice.rows.threads import cores, one_blas_thread
+from suffice.seed import Seed
+
+
+def protect(
+    data: Any,
+    roles: Roles,
+    method: Method,
+    seed: Seed | None = None,
+    accept: Mapping[str, str] | None = None,
+    *,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Release:
+    """Protect the confidential columns of a file or frame.
+
+    Folds the rows to their small factor, solves, runs the guards, and certifies what leaves. Neither the engine,
+    nor the block size, nor the number of threads changes a release made with the same key.
+
+    data: a pandas, polars or pyarrow frame, a NumPy array (columns x0, x1, ...), or a path.
+    roles: what each column is.
+    method: how; `suffice.methods()` lists them, `first.then(second)` puts them in order.
+    seed: the secret key; without one a new one is drawn and the release cannot be repeated.
+    accept: rules of guards that may stop the release, each with the reason for accepting it.
+    progress: called with a stage's name, rows done and rows in all.
+    threads: how many to use; as many as there are cores unless told.
+    """
+    if not isinstance(method, Method):
+        raise UsageError(f"{type(method).__name__} is not a method. See suffice.methods().")
+    if not isinstance(roles, Roles):
+        raise UsageError(f"{type(roles).__name__} is no Roles. Write suffice.Roles(confidential=[...], given=...).")
+    if not isinstance(seed, Seed | None):
+        raise UsageError(f"{type(seed).__name__} is no Seed: a short key can be guessed. Use Seed.from_file, or none.")
+    check_accepted(accept or {})
+    seed = Seed() if seed is None else seed
+    with one_blas_thread():
+        roles = method.given(roles)
+        rows = open_rows(data, threads or cores(), progress)
+        start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
+        rows, start = complete_beside(rows, start, roles)
+        design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
+        limits = Limits.learn(rows, design)
+        beside = rows if start is None else Joined(rows, start, design.confidential)
+        frame = Frame(design, start is not None)
+        division = Division.of(rows, design)
+        survey = surveyed(beside, frame)
+        digests = {name: survey.digest.column(name) for name in frame.columns}
+        values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
+        stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
+        work = Work(rows, design, survey, limits, stream, (WholeNumbers(tuple(roles.integer)),))
+        keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
+        if method.apart_of:
+            division = Division.crossed(division, method.apart(rows, design, stream), design)
+        done = _done(work, method, start, division)
+        return Release._made(data, rows, done, method, seed, accept or {}, keyed, limits)
+
+
+def _done(work: Work, method: Method, start: Rows | None, division: Division | None) -> Done:
+    if isinstance(method, Redrawn):
+        return redrawn(work, method, division)
+    return work.done(method, start) if division is None else grouped(work, method, start, division)

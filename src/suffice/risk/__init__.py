@@ -1,0 +1,1 @@
+"""What a release says of single records: one file a measure."""

@@ -1,0 +1,124 @@
+"""What the guards may know of the groups in which something is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import EPS
+from suffice.algebra.decomposition import gqr
+from suffice.method.method import Method
+from suffice.protection.protected import Done
+from suffice.protection.watch import FAR
+from suffice.risk.dominance import Concentration
+from suffice.risk.facts import Kept
+from suffice.risk.resemblance import pooled
+from suffice.rows.arrow import as_float
+from suffice.rows.rows import Block
+from suffice.statistics.domain import Level
+
+
+def kept_in(done: Done, level: Level, method: Method) -> Kept:
+    """What the guards may know of the groups of a level; covariances of residuals count as covariances."""
+    design, residual = done.design, method.residuals(done.design)
+    around = residual is not None and level in residual.levels
+    found = Concentration.learn(done.marked(done.rows), design, level)
+    sizes, rank = found.sizes[found.sizes > 0], gqr(pooled(done)[0]).rank
+    own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
+    finest = method.levels(design)[-1:]
+    if own:
+        nu = np.array([p.solution.nu for p in done.pieces])
+    elif level in method.levels(design) and level not in finest:
+        nu = left_by(done, level, finest[0])
+    else:
+        nu = sizes - 1 - len(level.terms or ())
+    covariance, made = "covariance" in level.statistics, bool({*level.by} & {*done.labels})
+    return Kept(
+        level.name,
+        (*level.statistics, *(["covariance"] if around and not covariance else [])),
+        len(sizes),
+        int(sizes.min()),
+        (int((sizes < 3).sum()), int((sizes < 5).sum())),
+        int(nu.min()) if covariance or around else None,
+        (int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())),
+        rank,
+        _groups(done, found, found.dominated, made),
+        _groups(done, found, found.narrow, made) if covariance else 0,
+    )
+
+
+def left_by(done: Done, level: Level, finest: Level) -> NDArray[np.int64]:
+    """Dimensions that means and fits in smaller groups leave in each group of a level."""
+    design, rows = done.design, done.marked(done.rows)
+    columns = tuple(dict.fromkeys([*level.by, *finest.by, *design.confidential]))
+
+    def words(run: Sequence[Block]) -> NDArray[np.uint64]:
+        Y = [np.array([as_float(block.columns[name]) for name in design.confidential]) for block in run]
+        both = (level, finest)
+        return np.hstack([[at.labels(block, y, design) for at in both] for block, y in zip(run, Y, strict=True)])
+
+    found = np.hstack(list(rows.map(words, columns, "looking at groups")))
+    groups, place = np.unique(found[0], return_inverse=True)
+    pairs = np.unique(np.vstack([place.astype(np.uint64), found[1]]), axis=1)
+    smaller, p = np.bincount(pairs[0].astype(np.int64), minlength=len(groups)), len(finest.terms or ())
+    return np.asarray(np.bincount(place) - smaller * (1 + p) - max(0, len(level.terms or ()) - p))
+
+
+def parts_apart(done: Done, method: Method) -> Iterator[Kept]:
+    """Parts of the records that several methods protect: nobody is told them, and covariances are kept in each."""
+    if method.apart_of and "covariance" in method.promises:
+        nu, rank = np.array([piece.solution.nu for piece in done.pieces]), gqr(pooled(done)[0]).rank
+        sizes = np.array([piece.solution.survey.spread.rows for piece in done.pieces])
+        thin = int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())
+        yield Kept("part", method.promises, len(sizes), int(sizes.min()), (0, 0), int(nu.min()), thin, rank)
+
+
+def _groups(done: Done, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:
+    """How many groups are flagged; of those that a method has made only where the largest record is known by its size.
+
+    Nobody knows who else is in such a group, unless it stands out in the file.
+    """
+    spread = done.survey.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    known = found.first - np.abs(spread.mean) > FAR * spread.sd if made else np.ones_like(flags)
+    return int((flags & known).any(axis=1).sum())
+
+
+def sharing(done: Done) -> Iterator[Kept]:
+    """Groups of records that are released with the same value, column by column."""
+    spread = done.survey.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    for j, name in enumerate(done.design.confidential):
+
+        def of(run: Sequence[Block], j: int = j, name: str = name) -> Concentration:
+            values = np.concatenate([done.released(block)[:, j] for block in run])
+            own = np.concatenate([as_float(block.columns[name]) for block in run])
+            return Concentration.of(values, own[:, None])
+
+        found = reduce(add, done.rows.map(of, done.columns, "looking at groups"))
+        known = found.first[:, 0] - abs(spread.mean[j]) > FAR * spread.sd[j]
+        yield Kept(
+            f"released value of {name}",
+            ("mean",),
+            len(found.sizes),
+            int(found.sizes.min()),
+            (int((found.sizes < 3).sum()), int((found.sizes < 5).sum())),
+            dominated=int((found.dominated[:, 0] & known).sum()),
+        )
+
+
+def explained_within(done: Done) -> Counter[tuple[str, bool]]:
+    """In how many pieces a column has no residual, because it is constant there (True) or a function of X (False).
+
+    Where X leaves no degree of freedom it explains everything, and other rules speak.
+    """
+    found: Counter[tuple[str, bool]] = Counter()
+    for solution in (piece.solution for piece in done.pieces if piece.solution.nu > 0):
+        spread = solution.survey.spread.columns(solution.confidential)
+        flat = spread.sd <= 4 * EPS * spread.size
+        still = np.flatnonzero(~solution.E.any(axis=0))
+        found.update((solution.design.confidential[j], bool(flat[j])) for j in still)
+    return found

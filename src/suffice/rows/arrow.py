@@ -1,0 +1,121 @@
+"""Arrow columns as blocks hold them: numbers in NumPy, text as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice.algebra.array import Array
+from suffice.errors import InputError
+from suffice.rows.rows import Kind
+from suffice.rows.sightings import Sightings
+
+
+def as_float(values: Any) -> Array:
+    """A numeric column as float64, without a copy where it is so already."""
+    return np.asarray(values, dtype=np.float64)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuses empty and repeated column names."""
+    mistakes = [f"Column {i} has no name." for i, name in enumerate(names, 1) if not name.strip()]
+    twice = dict.fromkeys(name for name in names if name.strip() and names.count(name) > 1)
+    mistakes += [f"The column name {name!r} is there {names.count(name)} times." for name in twice]
+    if mistakes:
+        raise InputError("\n".join([*mistakes, "Rename the columns."]))
+
+
+NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+
+
+def kinds(schema: pa.Schema) -> dict[str, Kind]:
+    """The kind of every column.
+
+    >>> kinds(pa.schema({"a": pa.float32(), "b": pa.uint64(), "c": pa.bool_(), "d": pa.date32()}))
+    {'a': 'float', 'b': 'integer', 'c': 'category', 'd': 'date'}
+    """
+    return {field.name: _kind(field.type) for field in schema}
+
+
+def _kind(of: pa.DataType) -> Kind:
+    is_ = pa.types
+    if is_.is_dictionary(of):
+        return "category" if _is_text(of.value_type) else _kind(of.value_type)
+    if is_.is_boolean(of) or _is_text(of):
+        return "category"
+    if is_.is_integer(of):
+        return "integer"
+    if is_.is_floating(of) or is_.is_decimal(of) or is_.is_null(of):  # null: every value is missing
+        return "float"
+    return "date" if is_.is_temporal(of) else "other"
+
+
+def _is_text(of: pa.DataType) -> bool:
+    return bool(pa.types.is_string(of) or pa.types.is_large_string(of) or pa.types.is_string_view(of))
+
+
+def columns_of(rows: pa.RecordBatch | pa.Table, names: Sequence[str]) -> dict[str, Any]:
+    """Columns for a Block: numbers in NumPy, missing ones NaN; categories as Arrow text.
+
+    >>> columns_of(pa.table({"x": [1, None], "t": [True, False]}), ["x", "t"])["t"].to_pylist()
+    ['true', 'false']
+    """
+    return {name: _column(name, rows.column(name)) for name in names}
+
+
+def _column(name: str, column: Any) -> Any:
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    kind = _kind(column.type)
+    if kind == "category":
+        text = column if column.type == pa.string() else column.cast(pa.string())
+        if not _is_utf8(text):
+            raise InputError(f"Column {name!r} holds text that is not UTF-8.\nWrite the file anew, in UTF-8.")
+        return text
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not pa.types.is_integer(column.type) and column.type not in (pa.float64(), pa.float32()):
+        column = column.cast(pa.float64())
+    if kind == "integer" and column.null_count:
+        column = pc.cast(column, pa.float64(), safe=False)
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _is_utf8(text: pa.Array) -> bool:
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def numeric_trouble(table: pa.Table, column: str) -> Sightings:
+    """The cells of a text column that are neither numbers nor missing: how many, and where.
+
+    >>> print(numeric_trouble(pa.table({"x": ["1", "1.5e3", None, "about 7"]}), "x"))
+    1 record, first in row 4
+    """
+    values = table.column(column)
+    return not_numbers(values.combine_chunks(), 0) if _is_text(values.type) else Sightings()
+
+
+def not_numbers(text: pa.Array, start: int) -> Sightings:
+    """Where the text of a block is neither a number nor missing."""
+    fine = pc.fill_null(pc.match_substring_regex(text, NUMBER), True)
+    return Sightings.of(~fine.to_numpy(zero_copy_only=False), start)
+
+
+def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str], made: Iterable[str] = ()) -> Any:
+    """The input's columns in their order, without metadata; confidential ones leave as float64, made ones last."""
+    kept = {name: _undictionaried(schema.field(name).type) for name in names if name not in made}
+    changed = {name: pa.float64() for name in confidential if name in kept}
+    return pa.schema({**kept, **changed, **{name: pa.int64() for name in made if name in names}})
+
+
+def _undictionaried(of: Any) -> Any:
+    """A dictionary may hold levels that no row has: the release has the text alone."""
+    return of.value_type if pa.types.is_dictionary(of) else of

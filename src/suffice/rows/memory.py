@@ -1,0 +1,156 @@
+"""Rows held in memory: NumPy arrays and pandas, polars or pyarrow frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.errors import InputError
+from suffice.progress import Progress
+from suffice.rows.rows import BLOCK, RUN, Block, Kind, Rows, spans
+from suffice.rows.threads import ahead
+
+
+class Columns(Rows):
+    """Named columns in memory, as blocks hold them."""
+
+    def __init__(self, columns: Mapping[str, Any], kinds: Mapping[str, Kind], threads: int = 1) -> None:
+        self.columns, self.kinds, self.threads = columns, kinds, threads
+        self.n = next((len(values) for values in columns.values()), 0)
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        chosen = {name: self.columns[name] for name in columns}
+        for start, stop in spans(0, self.n, BLOCK * RUN):
+            yield [
+                Block(first, {name: values[first:last] for name, values in chosen.items()})
+                for first, last in spans(start, stop)
+            ]
+
+
+class MemoryRows(Columns):
+    """A frame, seen as named columns; what is released has the frame's own kind."""
+
+    def __init__(
+        self, frame: Any, threads: int = 1, progress: Progress | None = None, notes: Sequence[str] = ()
+    ) -> None:
+        self.native = frame
+        self.frame = _named(frame)
+        self.threads, self.progress, self.notes = threads, progress, tuple(notes)
+        self.n = len(self.frame)
+        found = {name: _column(self.frame.get_column(name)) for name in self.frame.columns}
+        self.columns = {name: values for name, (_, values) in found.items()}
+        self.kinds: Mapping[str, Kind] = {name: kind for name, (kind, _) in found.items()}
+
+    def without(self, places: NDArray[np.int64], blank: Mapping[str, NDArray[np.bool_]]) -> MemoryRows:
+        """The rows at some places, in order, as the kind of frame that came in; `blank`: cells made missing."""
+        frame = self.frame[places, :]
+        holed = {name: np.where(blank[name], np.nan, self.columns[name])[places] for name in blank}
+        if isinstance(self.native, np.ndarray):
+            native: Any = np.column_stack([holed.get(n, self.columns[n][places]) for n in self.frame.columns])
+        else:
+            native = nw.to_native(self._with(frame, holed))
+        return MemoryRows(native, self.threads, self.progress, self.notes)
+
+    def _with(self, frame: nw.DataFrame[Any], changed: Mapping[str, Any]) -> nw.DataFrame[Any]:
+        """Columns added or replaced; a missing number is missing, not a number that is none, where frames tell."""
+        backend = self.frame.implementation
+        if backend.is_pandas_like():
+            frame = nw.from_native(nw.to_native(frame).reset_index(drop=True))
+        series = [nw.new_series(name, values, backend=backend) for name, values in changed.items()]
+        holed = [name for name, values in changed.items() if np.isnan(values).any()]
+        return frame.with_columns(*(one.fill_nan(None) if one.name in holed else one for one in series))
+
+    def rebuilt(
+        self, names: Sequence[str], changed: Mapping[str, NDArray[np.float64]], order: NDArray[np.int64]
+    ) -> Any:
+        """The columns `names` in the order given, as the frame that came in; `changed` ones are moved in place."""
+
+        def move(values: NDArray[np.float64]) -> None:  # in place: new memory is slower than moving twice
+            values[:] = np.take(values, order, mode="clip")  # "raise" would be buffered
+
+        for _ in ahead(move, changed.values(), self.threads):
+            pass
+        return self.assembled(names, changed, order)
+
+    def assembled(
+        self, names: Sequence[str], made: Mapping[str, NDArray[np.float64]], places: NDArray[np.int64]
+    ) -> Any:
+        """Columns as the kind of frame that came in: those made elsewhere, the others as the rows at `places` have."""
+        kept, fresh = [name for name in names if name not in made], dict(made)
+        frame = self.frame.select(kept)[places, :] if kept else nw.from_dict(fresh, backend=self.frame.implementation)
+        frame = self._with(frame, fresh).select(names)
+        if isinstance(self.native, np.ndarray):
+            return np.column_stack([frame.get_column(name).to_numpy() for name in names])
+        return _bare(nw.to_native(frame))
+
+
+def _bare(frame: Any) -> Any:
+    """A frame without what its columns do not show: metadata, and levels that no released row has."""
+    if isinstance(frame, pa.Table):
+        return pa.table([_fresh_levels(column) for column in frame.columns], names=frame.column_names)
+    if hasattr(frame, "attrs"):  # pandas
+        frame.attrs = {}
+        levelled = [name for name in frame.columns if hasattr(frame[name], "cat")]
+        return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in levelled})
+    return frame
+
+
+def _fresh_levels(column: Any) -> Any:
+    """Levels in the order of the released rows: that of the original rows is nobody's business."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    return column.cast(column.type.value_type).dictionary_encode()
+
+
+def _named(frame: Any) -> nw.DataFrame[Any]:
+    if isinstance(frame, np.ndarray):
+        if frame.ndim != 2 or frame.dtype.kind not in "fiub":
+            raise InputError("A NumPy array must be two-dimensional and numeric; its columns are named x0, x1, ...")
+        table = pa.table({f"x{i}": np.ascontiguousarray(frame[:, i]) for i in range(frame.shape[1])})
+        return nw.from_native(table, eager_only=True)
+    try:
+        named: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"{type(frame).__name__} is not a table.\nGive a pandas, polars or pyarrow frame, a NumPy array, or a path."
+        ) from None
+    except Exception:  # duplicate names and the like, whose messages may quote the data
+        raise InputError("The frame's column names are not unique.\nRename the columns.") from None
+    if not all(isinstance(name, str) and name for name in named.columns):
+        raise InputError("Column names must be text and not empty.\nRename the columns.")
+    return named
+
+
+def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
+    dtype = series.dtype
+    if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
+        kind: Kind = "integer" if dtype.is_integer() else "float"
+        if not dtype.is_float() and series.null_count():
+            return kind, series.cast(nw.Float64()).to_numpy()
+        values = series.to_numpy()
+        return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
+    if dtype.is_temporal():
+        return "date", np.empty(len(series))
+    if len(series) and series.null_count() == len(series):
+        return "float", np.full(len(series), np.nan)  # nothing tells what it was meant to be
+    if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Object):
+        return _category(series)
+    return "other", np.empty(len(series))
+
+
+def _category(series: nw.Series[Any]) -> tuple[Kind, Any]:
+    try:
+        values = series.to_arrow()
+        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):  # objects that are numbers
+            return ("float" if pa.types.is_floating(values.type) else "integer"), values.to_numpy(zero_copy_only=False)
+        return "category", values.cast(pa.string())
+    except (pa.ArrowException, TypeError, ValueError):  # a mixture of types; the messages quote cells
+        return "other", np.empty(len(series))

@@ -1,0 +1,116 @@
+"""Rows as a multiset: a fingerprint that does not depend on their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.rows.rows import Block
+
+Words = NDArray[np.uint64]
+
+ODD = np.random.default_rng(0).integers(2**64, size=4001, dtype=np.uint64) | np.uint64(1)
+"""One multiplier per column: the same values in other columns are another row."""
+
+
+@dataclass(frozen=True, repr=False)
+class Multiset:
+    """Sums over rows of two 64-bit mixtures of each row's values: equal multisets have equal sums.
+
+    >>> a = Multiset.of(Block(0, {"x": np.array([1.0, 2.0])}), ["x"])
+    >>> b = Multiset.of(Block(0, {"x": np.array([2.0])}), ["x"]) + Multiset.of(Block(1, {"x": np.array([1.0])}), ["x"])
+    >>> a == b
+    True
+    """
+
+    rows: int
+    one: int
+    two: int
+
+    @classmethod
+    def of(cls, block: Block, names: Iterable[str], holes: Iterable[str] = ()) -> Multiset:
+        """names: columns whose values make a record; holes: columns of which only the missing cells do."""
+        missing = (hole_words(block.columns[name]) for name in holes)
+        one = fingerprints(len(block), chain((_words(block.columns[name]) for name in names), missing))
+        two = _mixed(one ^ ODD[0])
+        return cls(len(block), int(one.sum(dtype=np.uint64)), int(two.sum(dtype=np.uint64)))
+
+    def __add__(self, other: Self) -> Multiset:
+        return Multiset(self.rows + other.rows, (self.one + other.one) % 2**64, (self.two + other.two) % 2**64)
+
+
+def fingerprints(rows: int, columns: Iterable[Words]) -> Words:
+    """One word for each row, of one word for each of its cells."""
+    state = np.zeros(rows, dtype=np.uint64)
+    product = np.empty_like(state)
+    for place, words in enumerate(columns):
+        # numbers differ in their first bits most: put these last
+        state += np.multiply(words.byteswap(), ODD[place % len(ODD)], out=product)
+    return _mixed(state)
+
+
+def _words(values: Any) -> Words:
+    if isinstance(values, np.ndarray):
+        return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    return text_words(values)
+
+
+def text_words(values: Any) -> Words:
+    """A word for each cell of an Arrow text column; a missing one is 0."""
+    coded = values.dictionary_encode()
+    levels = coded.dictionary
+    codes = coded.indices.fill_null(len(levels)).to_numpy(zero_copy_only=False)
+    return np.asarray(np.append(_texts(levels), np.uint64(0))[codes])
+
+
+def _texts(levels: Any) -> Words:
+    """Sums of the bytes of each text, each times the multiplier of its place, with no loop over texts."""
+    data, ends = _bytes(levels)
+    lengths = np.diff(ends)
+    place = np.arange(len(data)) - np.repeat(ends[:-1] - ends[0], lengths)
+    terms = (data.astype(np.uint64) + np.uint64(1)) * ODD[place % len(ODD)]  # plus one: a zero byte is a byte
+    total = np.concatenate([[np.uint64(0)], np.cumsum(terms, dtype=np.uint64)])
+    return _mixed(total[ends[1:] - ends[0]] - total[ends[:-1] - ends[0]])
+
+
+def _bytes(levels: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of an Arrow text array, and where each text begins; the last entry is the end of all."""
+    wide = levels.cast(pa.large_string())
+    _, offsets, data = wide.buffers()
+    if data is None or not data.size:  # no text, or none with a byte
+        return np.empty(0, dtype=np.uint8), np.zeros(len(wide) + 1, dtype=np.int64)
+    ends = np.frombuffer(offsets, dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
+    return np.frombuffer(data, dtype=np.uint8)[ends[0] : ends[-1]], ends
+
+
+def number_words(values: Any) -> Words:
+    """A word for each number, the same whether a whole number is stored as an integer or as a float.
+
+    Small whole numbers differ in their last bits only: mixed, so that sums over several columns do not meet.
+    """
+    if values.dtype.kind in "iu":
+        return _mixed(np.asarray(values.astype(np.int64, copy=False)).view(np.uint64))
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    whole = (np.trunc(values) == values) & (np.abs(values) < 2.0**63)
+    words = np.where(whole, np.where(whole, values, 0.0).astype(np.int64).view(np.uint64), values.view(np.uint64))
+    return _mixed(words)
+
+
+def hole_words(values: Any) -> Words:
+    """A word for each cell: whether it is missing."""
+    return _mixed(np.isnan(values).astype(np.uint64))
+
+
+def _mixed(x: Words) -> Words:
+    """The finaliser of SplitMix64: every bit of the result depends on every bit of x."""
+    with np.errstate(over="ignore"):
+        x = (x + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))

@@ -1,0 +1,115 @@
+"""Rows of Parquet files of any size: read batch by batch, every pass anew."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from suffice.errors import FileError, InputError
+from suffice.progress import Progress
+from suffice.rows.arrow import check_names, columns_of, kinds
+from suffice.rows.rows import BLOCK, RUN, Block, Rows, spans
+
+
+class Batches(Rows):
+    """Rows that come as Arrow batches, read anew in every pass."""
+
+    schema: Any
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """All rows in order, BLOCK * RUN at a time."""
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+        start = 0
+        for batch in self.batches(columns):
+            yield blocks(batch, columns, start)
+            start += len(batch)
+
+
+class ParquetRows(Batches):
+    """A Parquet file, or all Parquet files of a folder in the order of their names."""
+
+    def __init__(self, path: str | os.PathLike[str], threads: int = 1, progress: Progress | None = None) -> None:
+        self.threads, self.progress = threads, progress
+        where = Path(path)
+        self.paths = _inside(where) if where.is_dir() else [where]
+        if not self.paths:
+            raise InputError("The folder holds no .parquet files.")
+        files = [_opened(path) for path in self.paths]
+        self.schema = files[0].schema_arrow.remove_metadata()
+        for number, file in enumerate(files):
+            if not file.schema_arrow.remove_metadata().equals(self.schema):
+                raise InputError(f"File {number + 1} of the folder has other columns or types than the first one.")
+        check_names(self.schema.names)
+        self.n = sum(file.metadata.num_rows for file in files)
+        self.kinds = kinds(self.schema)
+        self.pinned = self._state()
+
+    def _state(self) -> list[tuple[int, int, int]]:
+        try:
+            return [(s.st_ino, s.st_size, s.st_mtime_ns) for s in map(os.stat, self.paths)]
+        except OSError:
+            return []
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Arrow batches of BLOCK * RUN rows (the last one fewer), whatever the files' row groups."""
+        if self._state() != self.pinned:
+            raise FileError("The input changed while it was read.\nRun again when nobody writes to it.")
+        yield from rechunked(self._pages(columns))
+
+    def _pages(self, columns: Sequence[str]) -> Iterator[Any]:
+        for path in self.paths:
+            file = _opened(path)
+            try:
+                yield from file.iter_batches(BLOCK * RUN, columns=list(columns), use_threads=self.threads > 1)
+            except (pa.ArrowException, OSError):  # the messages may quote cells
+                raise InputError("A Parquet file is damaged: its pages cannot be read.") from None
+
+
+def rechunked(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows in batches of BLOCK * RUN (the last one fewer)."""
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        while count + len(batch) >= BLOCK * RUN:
+            cut = BLOCK * RUN - count
+            yield _joined([*held, batch.slice(0, cut)])
+            batch, held, count = batch.slice(cut), [], 0
+        if len(batch):
+            held.append(batch)
+            count += len(batch)
+    if held:
+        yield _joined(held)
+
+
+def blocks(batch: Any, columns: Sequence[str], start: int) -> list[Block]:
+    """One batch that begins at a multiple of BLOCK, as logical blocks."""
+    values = columns_of(batch, columns)
+    return [
+        Block(start + first, {name: column[first:last] for name, column in values.items()})
+        for first, last in spans(0, len(batch))
+    ]
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The folder's Parquet files; names that begin with a dot or an underscore are other programmes' notes."""
+    found = sorted(folder.rglob("*.parquet"))
+    return [path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts)]
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return pq.ParquetFile(path, pre_buffer=False)
+    except (pa.ArrowException, OSError):
+        raise InputError("The Parquet file cannot be opened: its footer is missing or damaged.") from None
+
+
+def _joined(batches: list[Any]) -> Any:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

@@ -1,0 +1,57 @@
+"""Work on a few items ahead, one per thread, in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import TypeVar
+
+from threadpoolctl import threadpool_limits
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Threads are handed runs of rows; a BLAS that starts more of its own only fights with them."""
+    with threadpool_limits(1, "blas"):
+        yield
+
+
+def ahead(of: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
+    """`of(item)` in order, a few items being worked on ahead, one per thread."""
+    coming = iter(items)
+    first = list(islice(coming, 2))
+    if len(first) < 2:  # to start a thread takes longer than a small group does
+        yield from map(of, first)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[T]] = deque()
+        for item in chain(first, coming):
+            waiting.append(pool.submit(of, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def one_ahead(of: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """`of(item)` in order, the next one being made while this one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming: Future[T] | None = None
+        for item in items:
+            ready, coming = coming, pool.submit(of, item)
+            if ready is not None:
+                yield ready.result()
+        if coming is not None:
+            yield coming.result()
+
+
+def cores() -> int:
+    """How many threads to use unless told: the cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)

@@ -1,0 +1,162 @@
+"""A regression whose columns are crossed with clusters, pieces and groups of clusters, fitted to any file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.algebra.crossed import basis, noise, rank, removed
+from suffice.algebra.group_moments import Grouping
+from suffice.design.design import Design
+from suffice.rows.arrow import as_float
+from suffice.rows.multiset import Words
+from suffice.rows.rows import Block, Rows
+from suffice.statistics.domain import Level
+
+Columns = list[Array]
+
+
+class Taken(NamedTuple):
+    """What a regression leaves of X and Y, and its rank in every group."""
+
+    X: Mapping[str, Columns]
+    Y: Columns
+    ranks: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """The regression of (18): local columns crossed with clusters, others with pieces or groups, the rest with nothing.
+
+    by: columns that tell "clusters", "pieces" and "groups" of clusters, and those within which "all" is done
+    formulas: terms that are "local", "pieces_given", "groups_given" and "overall"; the constant is crossed with
+        clusters and pieces
+    holes: whether patterns of missing cells are apart from each other
+    """
+
+    by: tuple[tuple[str, tuple[str, ...]], ...]
+    formulas: tuple[tuple[str, str], ...]
+    holes: bool = False
+
+    @property
+    def levels(self) -> Mapping[str, Level]:
+        return {place: Level(place, names, (), holes=self.holes) for place, names in self.by}
+
+    def designs(self, rows: Rows, design: Design) -> dict[str, Design]:
+        """How the columns of each kind are made from those of a file; levels are learnt from the original."""
+        roles = replace(design.roles, groups=(), labels=(), keep=(), identifiers=(), edits=(), missing="error")
+        return {
+            name: Design.learn(rows, replace(roles, given=formula), absorb=False) for name, formula in self.formulas
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Fitted:
+    """A file with its regression: residuals E_3 + E_4 of the whole, E_4 of each cluster's own, and their scale."""
+
+    design: Design
+    crossing: Crossing
+    words: Mapping[str, Words]
+    X: Mapping[str, Columns]
+    Y: Columns
+    root: Array
+    """Roots of the weights; ones without."""
+
+    @classmethod
+    def to(cls, rows: Rows, design: Design, crossing: Crossing, designs: Mapping[str, Design]) -> Fitted:
+        """A pass over the file; all of it is held, sorted by clusters."""
+        levels, by = crossing.levels, [name for _, names in crossing.by for name in names]
+        columns = tuple(dict.fromkeys([*design.columns, *by]))
+
+        def of(run: Sequence[Block]) -> tuple[list[Array], dict[str, Words], dict[str, Array]]:
+            parts = [_read(block, design, levels, designs) for block in run]
+            tables, words, given = zip(*parts, strict=True)
+            return (
+                [np.concatenate(each, axis=-1) for each in zip(*tables, strict=True)],
+                {place: np.concatenate([each[place] for each in words]) for place in levels},
+                {name: np.concatenate([each[name] for each in given], axis=1) for name in designs},
+            )
+
+        tables, words, given = zip(*rows.map(of, columns, "certifying"), strict=True)
+        Y, root = (np.concatenate(each, axis=-1) for each in zip(*tables, strict=True))
+        every = {name: np.concatenate([each[name] for each in given], axis=1) for name in designs}
+        labels = {place: np.concatenate([each[place] for each in words]) for place in levels}
+        order = np.argsort(labels["clusters"], kind="stable")  # a cluster's records side by side: its sums are fast
+        root = root[order]
+        return cls(
+            design,
+            crossing,
+            {place: each[order] for place, each in labels.items()},
+            {name: [root * x[order] for x in A] for name, A in every.items()},
+            [root * y[order] for y in Y],
+            root,
+        )
+
+    @cached_property
+    def groupings(self) -> Mapping[str, Grouping]:
+        return {place: Grouping.of(words) for place, words in self.words.items()}
+
+    def _taken(self, X: Mapping[str, Columns], Y: Columns, place: str, names: Sequence[str], constant: bool) -> Taken:
+        """What the columns of some names, crossed with some groups, leave of all columns."""
+        groups = self.groupings[place]
+        raw = [x for name in names for x in self.X.get(name, [])]
+        ones = [self.root] if constant else []
+        least = np.vstack([np.zeros((len(ones), len(groups.labels))), noise(groups, raw, self.root)])
+        Q = basis(groups, [*ones, *(x for name in names for x in X.get(name, []))], least)
+        left = {name: [removed(groups, Q, x) for x in columns] for name, columns in X.items()}
+        return Taken(left, [removed(groups, Q, y) for y in Y], rank(groups, Q))
+
+    @cached_property
+    def _local(self) -> Taken:
+        """Less fits in pieces and clusters; the ranks are those in clusters."""
+        if "pieces" not in self.groupings:
+            return self._taken(self.X, self.Y, "clusters", ["local"], constant=True)
+        fine = self._taken(self.X, self.Y, "pieces", ["pieces_given"], constant=True)
+        found = self._taken(fine.X, fine.Y, "clusters", ["local"], constant=False)
+        return found._replace(ranks=found.ranks + self._in_clusters(fine.ranks))
+
+    def _in_clusters(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Ranks in pieces, added up in the clusters that these are pieces of."""
+        clusters, pieces = self.groupings["clusters"], self.groupings["pieces"]
+        of = clusters.place[pieces.order[pieces.starts]]
+        return np.bincount(of, weights=ranks, minlength=len(clusters.labels)).astype(np.int64)
+
+    @cached_property
+    def _own(self) -> Taken:
+        """E_4: what each cluster's own regression on all columns leaves."""
+        return self._taken(*self._local[:2], "clusters", ["groups_given", "overall"], constant=False)
+
+    @property
+    def own(self) -> Columns:
+        return self._own.Y
+
+    @property
+    def freedom(self) -> NDArray[np.int64]:
+        """Dimensions that each cluster's own regression leaves."""
+        return np.asarray(self.groupings["clusters"].counts - self._local.ranks - self._own.ranks)
+
+    @cached_property
+    def whole(self) -> Columns:
+        """E_3 + E_4: what the whole regression leaves."""
+        X, Y, _ = self._local
+        for name, place in (("groups_given", "groups"), ("overall", "all")):
+            if name in X:
+                X, Y, _ = self._taken(X, Y, place, [name], constant=False)
+        return Y
+
+
+def _read(
+    block: Block, design: Design, levels: Mapping[str, Level], designs: Mapping[str, Design]
+) -> tuple[tuple[Array, Array], dict[str, Words], dict[str, Array]]:
+    Y = np.array([as_float(block.columns[name]) for name in design.confidential])
+    w = design.weights(block)
+    root = np.ones(len(block)) if w is None else np.sqrt(w)
+    words = {place: level.labels(block, Y, design) for place, level in levels.items()}
+    given = {name: own.given(block).T[1:] for name, own in designs.items()}  # the constant is crossed as it is
+    return (np.where(np.isnan(Y), 0.0, Y), root), words, given

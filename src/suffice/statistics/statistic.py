@@ -1,0 +1,73 @@
+"""A statistic: promised by a method, demanded by a user, checked by the certificate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import EPS, Array
+
+Codes = NDArray[np.intp]
+
+if TYPE_CHECKING:
+    from suffice.statistics.standing import Pair
+
+BOUND = 30.0
+"""A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
+CONSTANT = 4 * EPS
+"""A column whose standard deviation is at most this share of its largest value is constant."""
+SMALLEST = 1e-150
+"""Standard deviation of a column of zeros: its square is still a number."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statistic, how far the released rows are from it, and what the digits of the data allow."""
+
+    statistic: str
+    sentence: str
+    error: float
+    ratio: float
+    where: str
+    promised: bool = True
+    """Where not, the error was reached and is told; nothing depends on it."""
+    level: str = ""
+    """In what groups it is kept, in words: "in each of 7 groups by region"; empty: in the whole file."""
+    group: int = 0
+    """Which of the groups is the worst one, counted from 1 in an order of their own; 0: there are none."""
+
+    @property
+    def holds(self) -> bool:
+        return not self.promised or self.ratio <= BOUND
+
+    @property
+    def said(self) -> str:
+        """The sentence with its level."""
+        return f"{self.sentence}, {self.level}" if self.level else self.sentence
+
+    @classmethod
+    def worst(cls, statistic: str, sentence: str, errors: Array, lost: Array, names: Sequence[str]) -> Claim:
+        """The claim at its worst entry; `lost` is max(1, max|y|/sd) of each, the last axis the groups if there are."""
+        if not errors.size:
+            return cls(statistic, sentence, 0.0, 0.0, "")
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        with np.errstate(over="ignore"):  # a column of zeros that is no longer one
+            ratios = errors / (EPS * lost)
+        top = np.unravel_index(ratios.argmax(), ratios.shape)
+        group = int(top[1]) + 1 if errors.ndim > 1 else 0
+        return cls(statistic, sentence, float(errors.max()), float(ratios[top]), names[int(top[0])], group=group)
+
+
+class Statistic(ABC):
+    """Something that can be recomputed from two files and compared."""
+
+    name: str
+
+    @abstractmethod
+    def claim(self, pair: Pair) -> Claim:
+        """How exactly the released rows have it."""
