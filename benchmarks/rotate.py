@@ -17,11 +17,11 @@ from threadpoolctl import threadpool_limits
 
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation import turn as plain
-from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.kernel import Kernel
 from suffice.design.limits import Limits
-from suffice.method.records import Task
+from suffice.method.records import Records
 from suffice.seed import Seed
 
 Rows = NDArray[np.int64]
@@ -49,14 +49,14 @@ def kernels() -> dict[str, Kernel]:
     return {"numba": compiled.turn, "NumPy": plain.turn}
 
 
-def sweep(state: Array, dealer: Dealer, ground: Ground, kernel: Kernel, generator: np.random.Generator) -> None:
+def sweep(state: Array, dealer: Dealer, ground: Constraints, kernel: Kernel, generator: np.random.Generator) -> None:
     groups = dealer.groups(state, 1, generator)
     kernel(state, ground, groups, plain.Chance.drawn(generator, ground, groups))
 
 
-def timed(task: Task, kind: str, name: str, order: Rows) -> str:
+def timed(task: Records, kind: str, name: str, order: Rows) -> str:
     """One sweep, and the gather beside it."""
-    dealer, ground, state = Dealer.of(task, kind, "free"), Ground.of(task), task.Y.copy()
+    dealer, ground, state = Dealer.of(task, kind, "free"), Constraints.of(task), task.Y.copy()
     generator = Seed.for_tests(1).derive("benchmark").generator("sweep")  # as slow as those of a release
 
     def job() -> None:
@@ -76,7 +76,7 @@ def main(n: int = 1_000_000) -> None:
     for title, given in (("intercept alone", 0), ("three given columns", 3)):
         X = np.hstack([np.ones((n, 1)), rng.standard_normal((n, given))])
         for said, limits in (("all >= 0", floor), ("no bounds", None)):
-            task = Task(X, Y, Y, limits=limits)
+            task = Records(X, Y, Y, limits=limits)
             for kind in ("near", "random"):
                 for name in kernels():
                     print(f"{title}, {said}, {kind} groups, {name}: {timed(task, kind, name, order)}", flush=True)

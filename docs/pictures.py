@@ -14,7 +14,7 @@ from suffice.algorithms.rotation.walk import Walk
 from suffice.demo import firms
 from suffice.design.roles import Roles
 from suffice.method.method import Method
-from suffice.method.records import Task
+from suffice.method.records import Records
 from suffice.microdata import Ipso, MicroHybrid, Rotate
 from suffice.progress import Progress
 from suffice.release.protect import protect
@@ -40,7 +40,7 @@ class Watched(Rotate):
 
     walks: ClassVar[list[tuple[Likeness, Walk]]] = []
 
-    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
+    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Walk:
         walk = super().answer(task, stream, progress)
         self.walks.append((Likeness.of(task), walk))
         return walk

@@ -87,7 +87,7 @@ def artefacts(release: suffice.Release) -> str:
     certificate = release.certificate
     solution = release.done.pieces[0].solution
     objects = [release, solution, release.rows, release.seed, release.method, release.facts, certificate,
-               release.findings, release.design, solution.survey, solution.draws,
+               release.findings, release.design, solution.profile, solution.draws,
                solution.isometry, solution.original, solution.draws.stream]  # fmt: skip
     texts = [certificate.text(), certificate.to_json(), certificate._repr_html_(), public.page(certificate)]
     return "\n".join([*texts, *map(repr, objects), *map(str, objects), *map(str, release.findings)])

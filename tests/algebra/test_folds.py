@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.algebra.array import Array
-from suffice.algebra.factor import Factor
+from suffice.algebra.factor import RFactor
 from suffice.algebra.isometry import Sample
 from suffice.algebra.moments import Moments, Spread
 from suffice.design.levels import Levels
 from suffice.protection.watch import Peak, Tally
 from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
-from suffice.rows.rows import Block, Both, spans
+from suffice.rows.rows import Block, Product, spans
 from suffice.rows.sightings import Sightings
 from suffice.rows.threads import ahead
 from tests.tolerances import ENGINE
@@ -53,7 +53,7 @@ def weight(block: Block) -> Array:
 
 
 FOLDS: dict[str, Callable[[Block], Any]] = {
-    "factor": lambda block: Factor.of(matrix(block)),
+    "factor": lambda block: RFactor.of(matrix(block)),
     "spread": lambda block: Spread.of(matrix(block)),
     "weighted spread": lambda block: Spread.of(matrix(block), weight(block)),
     "moments": lambda block: Moments.of(matrix(block)),
@@ -66,12 +66,12 @@ FOLDS: dict[str, Callable[[Block], Any]] = {
     "sightings": lambda block: Sightings.of(block.columns["x"] > 1, block.start),
     "digest": lambda block: Digest.of(block, NAMES),
     "tally": lambda block: Tally(Peak(float(block.columns["x"].max()), block.start)),
-    "both": lambda block: Both(Moments.of(matrix(block)), Multiset.of(block, NAMES)),
+    "both": lambda block: Product(Moments.of(matrix(block)), Multiset.of(block, NAMES)),
 }
 UNCUT = {name: of for name, of in FOLDS.items() if name not in ("sample", "weighted sample", "digest", "tally")}
 """Folds whose sum does not tell where the rows were cut."""
 EMPTY = {
-    "factor": Factor.empty(3),
+    "factor": RFactor.empty(3),
     "sample": Sample(),
     "weighted sample": Sample(),
     "multiset": Multiset(0, 0, 0),
@@ -85,7 +85,7 @@ cuts = st.lists(st.integers(1, 60), min_size=1, max_size=6)
 def seen(value: Any) -> Any:
     """A fold as plain values; a triangle by its Gram matrix, since its signs are free."""
     match value:
-        case Factor():
+        case RFactor():
             return [value.rows, value.R.T @ value.R]
         case Spread():
             return [value.rows, value.weight, value.mean, value.squares, value.low, value.high]
@@ -94,7 +94,7 @@ def seen(value: Any) -> Any:
         case Sample():
             about = [value.about(np.array([0.5, 1.0, 0.0]))] if value.parts else []
             return [len(value.parts), *(R.T @ R for R in about)]
-        case Both():
+        case Product():
             return [*seen(value.one), *seen(value.two)]
         case _:
             return [value]

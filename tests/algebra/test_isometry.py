@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr
-from suffice.algebra.factor import Factor, triangle
+from suffice.algebra.factor import RFactor, triangle
 from suffice.algebra.isometry import Basis, Isometry, Sample, scattered
 from suffice.algebra.moments import Spread
 from suffice.microdata import Ipso
@@ -47,7 +47,7 @@ def test_inner_products_are_those_of_the_rows(seed: int, sampled: int) -> None:
     W, Z = tall(seed), np.random.default_rng(seed).normal(size=(400, 2))
     basis = basis_of(W, slice(0, sampled))
     A = coordinates(basis, W, Z)
-    small = Isometry.of(basis, Factor.of(A)).columns(range(7))
+    small = Isometry.of(basis, RFactor.of(A)).columns(range(7))
     rows = np.hstack([W - basis.centre, Z])
     size = np.linalg.norm(rows, axis=0)
     assert (np.abs(small.T @ small - rows.T @ rows) <= 1e-12 * np.outer(size, size)).all()
@@ -59,7 +59,7 @@ def test_what_is_carried_back_is_the_formula_on_the_rows(seed: int, sampled: int
     W, Z = tall(seed), np.random.default_rng(seed).normal(size=(400, 2))
     basis = basis_of(W, slice(0, sampled))
     A = coordinates(basis, W, Z)
-    isometry = Isometry.of(basis, Factor.of(A))
+    isometry = Isometry.of(basis, RFactor.of(A))
     X, Y = isometry.spanning(range(3)), isometry.columns([3, 4])
     change = A @ isometry.carry(Ipso().solve(X, Y, isometry.columns([5, 6])) - Y)
     direct = Ipso().solve(np.column_stack([W[:, 0], (W - W.mean(axis=0))[:, 1:3] / W.std(axis=0)[1:3]]), W[:, 3:], Z)
@@ -74,7 +74,7 @@ def test_coordinates_of_a_whole_sample_are_orthonormal(seed: int) -> None:
     A = coordinates(basis, W, np.empty((400, 0)))
     kept = [0, 1, 2, 4]  # the fourth column depends on the two before it
     assert np.abs(A[:, kept].T @ A[:, kept] / 400 - np.eye(4)).max() <= 1e-9
-    assert Isometry.of(basis, Factor.of(A)).pivots == (0, 1, 2, 4)
+    assert Isometry.of(basis, RFactor.of(A)).pivots == (0, 1, 2, 4)
     assert np.abs(A[:, 3]).max() <= 1e-9
 
 
@@ -83,9 +83,9 @@ def test_a_sample_that_tells_nothing_is_refined() -> None:
     W[:100, 4] = W[:100, 1]  # the sample sees a dependent column, the file has none
     basis = basis_of(W, slice(0, 100))
     Z = np.empty((4000, 0))
-    first = Isometry.of(basis, Factor.of(coordinates(basis, W, Z)))
+    first = Isometry.of(basis, RFactor.of(coordinates(basis, W, Z)))
     again = first.refined()
-    second = Isometry.of(again, Factor.of(coordinates(again, W, Z)))
+    second = Isometry.of(again, RFactor.of(coordinates(again, W, Z)))
     assert first.pivots == second.pivots == (0, 1, 2, 4)
     assert first.condition > 1.5
     assert second.condition < 1 + 1e-9
@@ -99,7 +99,7 @@ def test_division_row_by_row_costs_no_condition_number(power: int) -> None:
     W[:, 2] = W[:, 1] + 10.0**-power * W[:, 2]
     basis = basis_of(W)
     A = coordinates(basis, W, np.empty((2000, 0)))
-    isometry = Isometry.of(basis, Factor.of(A))
+    isometry = Isometry.of(basis, RFactor.of(A))
     D = rng.normal(size=(4, 1))
     change = A @ isometry.carry(D)  # Q D: its products with the columns are those of D with the small factor
     found, expected = (W - basis.centre).T @ change, isometry.columns(range(4)).T @ D

@@ -14,10 +14,10 @@ from suffice.method.isometric import Isometric
 from tests.attacks.victims import (
     confidential,
     linked,
+    profile,
     public,
     residuals,
     roles,
-    survey,
     uncertain,
     unguarded,
 )
@@ -28,7 +28,7 @@ N, K, MANY = 200, 2, 100
 
 def averaged(method: Isometric) -> float:
     """What an average of many releases leaves uncertain."""
-    frame, rng = survey(N, K), np.random.default_rng(1)
+    frame, rng = profile(N, K), np.random.default_rng(1)
     X, Y = public(frame), confidential(frame)
     total = sum(split(method.solve(X, Y, rng.normal(size=(N, K))), X)[1] for _ in range(MANY))
     return uncertain(np.asarray(total), residuals(frame))
@@ -44,7 +44,7 @@ def test_a_hundred_ipso_releases_leave_everything() -> None:
 
 
 def test_shuffled_rows_are_put_in_order_first_through_a_public_column() -> None:
-    frame = survey(N, K)
+    frame = profile(N, K)
     released = [linked(unguarded(frame, ResidualCorrelation(d=0.9), key).frame, frame) for key in range(4)]
     total = np.asarray(sum(map(residuals, released)))
     expected = np.sqrt(0.19 / (0.19 + 4 * 0.81))
@@ -53,7 +53,7 @@ def test_shuffled_rows_are_put_in_order_first_through_a_public_column() -> None:
 
 
 def test_the_ledger_stops_the_third_hybrid_but_not_the_third_ipso(tmp_path: Path) -> None:
-    frame, key = survey(n=200, k=2), Seed.new_file(tmp_path / "key")
+    frame, key = profile(n=200, k=2), Seed.new_file(tmp_path / "key")
     for d, level in [(0.88, None), (0.89, "warn"), (0.9, "stop")]:
         release = protect(frame, roles(frame), ResidualCorrelation(d=d), seed=key)
         found = {finding.rule: finding for finding in release.findings}
@@ -69,7 +69,7 @@ def test_the_ledger_stops_the_third_hybrid_but_not_the_third_ipso(tmp_path: Path
 
 
 def test_the_same_release_written_again_is_one_release(tmp_path: Path) -> None:
-    frame, key = survey(n=200, k=2), Seed.new_file(tmp_path / "key")
+    frame, key = profile(n=200, k=2), Seed.new_file(tmp_path / "key")
     for _ in range(3):
         release = protect(frame, roles(frame), ResidualCorrelation(d=0.6), seed=key)
         assert not release.findings
@@ -77,7 +77,7 @@ def test_the_same_release_written_again_is_one_release(tmp_path: Path) -> None:
 
 
 def test_ipso_may_be_repeated(tmp_path: Path) -> None:
-    frame, key = survey(n=200, k=2), Seed.new_file(tmp_path / "key")
+    frame, key = profile(n=200, k=2), Seed.new_file(tmp_path / "key")
     for number, given in enumerate(["x", "1", "x"]):
         release = protect(frame, roles(frame, given), Ipso(), seed=key)
         assert not release.findings

@@ -11,7 +11,7 @@ import pytest
 from suffice import Microaggregate, MicroHybrid
 from suffice.algorithms.hybrid import hybrid
 from suffice.algorithms.partition.aggregates import fits, means
-from tests.attacks.victims import confidential, rules, survey, uncertain, unguarded
+from tests.attacks.victims import confidential, profile, rules, uncertain, unguarded
 from tests.tolerances import CHANCE, ENGINE
 
 N = 300
@@ -24,7 +24,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 
 
 def clustered(size: int = 20, k: int = 3) -> pd.DataFrame:
-    return survey(N, k).assign(c=np.arange(N) // size)
+    return profile(N, k).assign(c=np.arange(N) // size)
 
 
 def parts(frame: pd.DataFrame, name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from suffice import Ipso, ResidualCorrelation, ScoreCorrelation
-from tests.attacks.victims import rules, survey, unguarded
+from tests.attacks.victims import profile, rules, unguarded
 
 
 def firms(n: int = 1000) -> pd.DataFrame:
@@ -18,7 +18,7 @@ def firms(n: int = 1000) -> pd.DataFrame:
 
 
 def test_copies_are_found_by_looking_them_up() -> None:
-    frame = survey(n=100, k=2)
+    frame = profile(n=100, k=2)
     release = unguarded(frame, ScoreCorrelation(d=1.0))
     found = frame.round(9).merge(release.frame.round(9), on=["y0", "y1"])
     assert len(found) == 100
@@ -27,7 +27,7 @@ def test_copies_are_found_by_looking_them_up() -> None:
 
 
 def test_no_copies_where_values_change() -> None:
-    assert unguarded(survey(n=100, k=2), ResidualCorrelation(d=0.9)).facts.copies == 0
+    assert unguarded(profile(n=100, k=2), ResidualCorrelation(d=0.9)).facts.copies == 0
 
 
 def test_giants_show_through_a_high_correlation() -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from suffice import Ipso, Seed, protect
 from suffice.errors import GuardError
-from tests.attacks.victims import OFF, confidential, residuals, roles, rules, survey, unguarded
+from tests.attacks.victims import OFF, confidential, profile, residuals, roles, rules, unguarded
 from tests.tolerances import ENGINE
 
 
 def tiny(n: int) -> pd.DataFrame:
-    return survey(n=n, k=1)
+    return profile(n=n, k=1)
 
 
 @pytest.mark.parametrize("key", range(4))

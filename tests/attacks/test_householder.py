@@ -11,9 +11,9 @@ import pytest
 from suffice import Householder, Ipso, Roles, ScoreCorrelation, Seed, protect
 from suffice.errors import GuardError
 from suffice.method.method import Method
-from suffice.method.records import Task
+from suffice.method.records import Records
 from suffice.microdata.moment_householder import MomentHouseholder
-from tests.attacks.victims import Array, confidential, linked, public, roles, rules, survey, unguarded
+from tests.attacks.victims import Array, confidential, linked, profile, public, roles, rules, unguarded
 
 FOUND = 1e-8
 """A guess this near, in standard deviations, is the value."""
@@ -21,7 +21,7 @@ FOUND = 1e-8
 
 def families(n: int = 4000, seed: int = 0) -> pd.DataFrame:
     """The survey with one column of whole numbers: children."""
-    frame = survey(n, 3, seed)
+    frame = profile(n, 3, seed)
     return frame.assign(y0=np.random.default_rng(seed).poisson(1.5, n))
 
 
@@ -72,7 +72,7 @@ def test_a_large_change_is_not_rounded_away_and_is_stopped_all_the_same() -> Non
 @pytest.mark.parametrize("method", [Householder(), Householder(change=0.6), ScoreCorrelation(d=(1.0, 1.0, 0.3))])
 def test_one_known_column_gives_the_whole_file(method: Method) -> None:
     """Tax returns have y2. A hybrid that keeps all scores but one is a reflection too."""
-    frame = survey()
+    frame = profile()
     release = unguarded(frame, method)
     rows = linked(release.frame, frame)
     known = frame["y2"].to_numpy() - rows["y2"].to_numpy()
@@ -82,16 +82,16 @@ def test_one_known_column_gives_the_whole_file(method: Method) -> None:
 
 
 def test_one_known_column_gives_nothing_of_ipso() -> None:
-    frame = survey()
+    frame = profile()
     rows = linked(unguarded(frame, Ipso()).frame, frame)
     known = frame["y2"].to_numpy() - rows["y2"].to_numpy()
     assert off(undone(confidential(rows), known), confidential(frame)) > 0.5
 
 
 def test_third_moments_do_not_help() -> None:
-    frame = survey()
+    frame = profile()
     X, Y = public(frame), confidential(frame)
-    Ystar = MomentHouseholder(change=0.6).mask(Task(X, Y, Y), Seed.for_tests(1).derive("attack"))
+    Ystar = MomentHouseholder(change=0.6).mask(Records(X, Y, Y), Seed.for_tests(1).derive("attack"))
     assert off(Ystar, Y) > 0.5
     assert off(undone(Ystar, Y[:, 2] - Ystar[:, 2]), Y) < FOUND
 
@@ -104,19 +104,19 @@ def common_direction(one: Array, two: Array, three: Array) -> Array:
 
 @pytest.mark.parametrize("method", [Householder(), Householder(change=0.6)])
 def test_three_releases_give_the_file_to_anyone(method: Method) -> None:
-    frame = survey()
+    frame = profile()
     releases = [confidential(linked(unguarded(frame, method, key).frame, frame)) for key in (1, 2, 3)]
     assert off(undone(releases[0], common_direction(*releases)), confidential(frame)) < FOUND
 
 
 def test_three_ipso_releases_give_nothing() -> None:
-    frame = survey()
+    frame = profile()
     releases = [confidential(linked(unguarded(frame, Ipso(), key).frame, frame)) for key in (1, 2, 3)]
     assert off(undone(releases[0], common_direction(*releases)), confidential(frame)) > 0.5
 
 
 def test_the_ledger_stops_the_second_release(tmp_path: Path) -> None:
-    frame, key = survey(), Seed.new_file(tmp_path / "key")
+    frame, key = profile(), Seed.new_file(tmp_path / "key")
     why = {"canonical-correlation": "an attack is tried", "kept-scores": "an attack is tried"}
     first = protect(frame, roles(frame), Householder(change=0.6), seed=key, accept=why)
     assert not rules(first, "stop") - set(why)
@@ -130,7 +130,7 @@ def test_the_ledger_stops_the_second_release(tmp_path: Path) -> None:
 
 
 def test_a_release_after_ipso_is_a_first_one(tmp_path: Path) -> None:
-    frame, key = survey(), Seed.new_file(tmp_path / "key")
+    frame, key = profile(), Seed.new_file(tmp_path / "key")
     protect(frame, roles(frame), Ipso(), seed=key).write(tmp_path / "ipso.csv")
     assert "householder" not in rules(protect(frame, roles(frame), Householder(change=0.6), seed=key), "stop")
 

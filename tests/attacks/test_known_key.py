@@ -12,7 +12,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, scores, split
 from suffice.method.method import Method
 from suffice.seed import Stream
-from tests.attacks.victims import confidential, linked, public, residuals, rules, survey, uncertain, unguarded
+from tests.attacks.victims import confidential, linked, profile, public, residuals, rules, uncertain, unguarded
 from tests.tolerances import CHANCE, ENGINE
 
 SHARE, LAM = 0.8, 0.3
@@ -71,14 +71,14 @@ def undo_romm(U: Array, Z: Array, lam: float) -> Array:
 
 
 def test_a_hybrid_is_undone() -> None:
-    frame = survey()
+    frame = profile()
     U, W, Z = attacked(frame, ResidualCorrelation(d=SHARE))
     truth = residuals(frame)
     assert np.abs(undo_hybrid(U, Z, SHARE) @ W - truth).max() < 1e-8 * truth.std()
 
 
 def test_romm_is_undone() -> None:
-    frame = survey()
+    frame = profile()
     U, W, Z = attacked(frame, Romm(lam=LAM))
     truth = residuals(frame)
     assert np.abs(undo_romm(U, Z, LAM) @ W - truth).max() < 1e-8 * truth.std()
@@ -86,18 +86,18 @@ def test_romm_is_undone() -> None:
 
 def test_ipso_is_not() -> None:
     """The same tools, and the best use of the random numbers, leave all of the residuals uncertain."""
-    frame = survey()
+    frame = profile()
     U, W, Z = attacked(frame, Ipso())
     truth = residuals(frame)
     assert np.allclose(gqr(Z).Q, U)  # he knows the released scores before he sees them,
-    fresh = residuals(unguarded(survey(seed=5), Ipso()).aligned())
+    fresh = residuals(unguarded(profile(seed=5), Ipso()).aligned())
     for guess in (U @ W, Z, undo_romm(U, Z, LAM) @ W, fresh):  # and is where a stranger is
         assert 1 - uncertain(guess, truth) < CHANCE**2 / (2 * len(frame))
 
 
 def test_other_originals_have_the_same_ipso_release_under_the_same_random_numbers() -> None:
     """The reason: the release is a function of fit, covariance and Z, and so many originals share these."""
-    frame, rng = survey(), np.random.default_rng(2)
+    frame, rng = profile(), np.random.default_rng(2)
     X, Y, Z, other = public(frame), confidential(frame), *rng.normal(size=(2, 300, 3))
     twin = Ipso().solve(X, Y, other)
     assert uncertain(split(twin, X)[1], residuals(frame)) > 0.9
@@ -108,6 +108,6 @@ def test_other_originals_have_the_same_ipso_release_under_the_same_random_number
 
 
 def test_the_guard_speaks() -> None:
-    release = unguarded(survey(), Ipso())
+    release = unguarded(profile(), Ipso())
     assert "seed" in rules(release, "stop")
     assert any("NOT FOR RELEASE" in finding.message for finding in release.findings)

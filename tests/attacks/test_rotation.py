@@ -11,14 +11,14 @@ import pytest
 from suffice import Ipso, Roles, Rotate, Seed, protect
 from suffice.demo import firms
 from suffice.errors import GuardError
-from tests.attacks.victims import confidential, linked, residuals, survey, uncertain
+from tests.attacks.victims import confidential, linked, profile, residuals, uncertain
 from tests.tolerances import CHANCE
 
 N, K, MANY = 120, 2, 100
 
 
 def victims(n: int = N) -> pd.DataFrame:
-    frame = survey(n, K)
+    frame = profile(n, K)
     return frame.assign(**{name: np.exp(frame[name] / 2) for name in ("y0", "y1")})
 
 

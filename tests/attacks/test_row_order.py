@@ -11,14 +11,14 @@ import pytest
 from suffice import Ipso, ResidualCorrelation
 from suffice.guards import GUARDS
 from suffice.method.method import Method
-from tests.attacks.victims import rules, survey, unguarded
+from tests.attacks.victims import profile, rules, unguarded
 from tests.tolerances import CHANCE
 
 METHODS = [Ipso(), ResidualCorrelation(d=0.5)]
 
 
 def in_order(n: int = 400) -> pd.DataFrame:
-    return survey(n=n, k=2).sort_values("y0", ignore_index=True)
+    return profile(n=n, k=2).sort_values("y0", ignore_index=True)
 
 
 def error_by_position(released: pd.DataFrame, frame: pd.DataFrame) -> float:

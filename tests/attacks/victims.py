@@ -18,7 +18,7 @@ OFF = dict.fromkeys(SWITCHED, "an attack is tried")
 """The guards that can be switched off, switched off."""
 
 
-def survey(n: int = 300, k: int = 3, seed: int = 0) -> pd.DataFrame:
+def profile(n: int = 300, k: int = 3, seed: int = 0) -> pd.DataFrame:
     """x is public and unique; y0, y1, ... are confidential, correlated with it and with each other."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)

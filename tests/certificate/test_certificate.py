@@ -191,8 +191,8 @@ def test_no_form_of_the_certificate_holds_a_value(tmp_path: Path) -> None:
     parts = [
         release,
         release.done.pieces[0].solution,
-        release.done.pieces[0].solution.survey,
-        release.done.pieces[0].solution.survey.spread,
+        release.done.pieces[0].solution.profile,
+        release.done.pieces[0].solution.profile.spread,
         release.rows,
     ]
     parts += [
@@ -200,7 +200,7 @@ def test_no_form_of_the_certificate_holds_a_value(tmp_path: Path) -> None:
         release.done.pieces[0].solution.original,
         release.seed,
         release.facts,
-        release.done.pieces[0].solution.frame,
+        release.done.pieces[0].solution.matrices,
     ]
     told = [certificate.text(), str(certificate), repr(certificate), certificate.to_json(), certificate._repr_html_()]
     verification = verify(data, release.frame, ROLES)

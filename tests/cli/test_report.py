@@ -15,7 +15,7 @@ import pytest
 from suffice.certificate.certificate import Certificate, Coefficients
 from suffice.guards.finding import Finding
 from suffice.report import private, public
-from suffice.report.binned import BINS, Binned
+from suffice.report.histograms import BINS, Histograms
 from suffice.rows.memory import MemoryRows
 from suffice.statistics.statistic import Claim
 from tests.tolerances import ENGINE
@@ -42,8 +42,8 @@ def table(seed: int) -> pa.Table:
     return pa.table({"wages": wages, HOSTILE: wages + rng.normal(size=500), "w": rng.uniform(1, 2, 500)})
 
 
-def binned(weight: str | None = None) -> Binned:
-    return Binned.of(MemoryRows(table(1)), MemoryRows(table(2)), ["wages", HOSTILE], weight)
+def binned(weight: str | None = None) -> Histograms:
+    return Histograms.of(MemoryRows(table(1)), MemoryRows(table(2)), ["wages", HOSTILE], weight)
 
 
 class Tags(HTMLParser):
@@ -137,7 +137,7 @@ def test_binned_counts_and_correlations(weight):
 
 def test_a_constant_column_is_drawn_and_correlates_with_nothing():
     flat = pa.table({"a": [1.0, 2.0, 3.0], "b": [5.0, 5.0, 5.0]})
-    found = Binned.of(MemoryRows(flat), MemoryRows(flat), ["a", "b"])
+    found = Histograms.of(MemoryRows(flat), MemoryRows(flat), ["a", "b"])
     assert found.counts[0][1].max() == 3
     assert found.correlations[0][0, 1] == 0
     assert "png" in private.page(CERTIFICATE, [], found)

@@ -10,11 +10,11 @@ import pytest
 
 from suffice import Ipso, IpsoB, Roles, Seed, protect
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
-from suffice.risk.facts import Kept
+from suffice.risk.facts import GroupSummary
 from tests.guards.test_thresholds import QUIET, level
 
 ALL = ("mean", "covariance", "fit")
-KEPT = Kept("region", ALL, 12, 7, nu=5, thin=(1, 2, 3), residual_rank=2)
+KEPT = GroupSummary("region", ALL, 12, 7, nu=5, thin=(1, 2, 3), residual_rank=2)
 
 
 @pytest.mark.parametrize(

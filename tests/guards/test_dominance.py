@@ -13,7 +13,7 @@ from suffice import Ipso, IpsoB, Mixture, Roles, Seed, protect
 from suffice.demo import firms
 from suffice.guards.dominance import dominance
 from suffice.method.method import Method
-from suffice.risk.facts import Kept
+from suffice.risk.facts import GroupSummary
 from tests.guards.test_thresholds import QUIET, level
 from tests.places import SHARED, needs_shared
 
@@ -24,10 +24,10 @@ ALL = ("mean", "covariance", "fit")
     ("dominated", "narrow", "expected"), [(0, 0, None), (1, 0, "stop"), (0, 1, "stop"), (5, 3, "stop")]
 )
 def test_one_group_is_enough(dominated: int, narrow: int, expected: str | None) -> None:
-    kept = Kept("region", ALL, 12, 30, nu=20, dominated=dominated, narrow=narrow)
+    kept = GroupSummary("region", ALL, 12, 30, nu=20, dominated=dominated, narrow=narrow)
     assert level("dominance", kept=(kept,)) == expected
     if expected:
-        finding = dominance(replace(QUIET, kept=(kept, Kept("size", ALL, 3, 99))))
+        finding = dominance(replace(QUIET, kept=(kept, GroupSummary("size", ALL, 3, 99))))
         assert finding is not None
         assert finding.numbers == {"groups": max(dominated, narrow), "of": 12, "by": "region"}
         assert ("mean and variance" in finding.message) == (narrow > dominated)

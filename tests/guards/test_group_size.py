@@ -11,7 +11,7 @@ import pytest
 from suffice import Fitted, Ipso, IpsoB, Microaggregate, Roles, Seed, protect
 from suffice.guards.group_size import group_size
 from suffice.method.method import Method
-from suffice.risk.facts import Kept
+from suffice.risk.facts import GroupSummary
 from tests.guards.test_thresholds import QUIET, level
 
 MEANS = ("mean", "fit")
@@ -22,14 +22,18 @@ MEANS = ("mean", "fit")
     [(1, (1, 4), "stop"), (2, (1, 4), "stop"), (3, (0, 4), "warn"), (4, (0, 1), "warn"), (5, (0, 0), None)],
 )
 def test_the_ladder(smallest: int, small: tuple[int, int], expected: str | None) -> None:
-    kept = Kept("region", MEANS, 12, smallest, small)
+    kept = GroupSummary("region", MEANS, 12, smallest, small)
     assert level("group-size", kept=(kept,)) == expected
-    with_covariance = Kept("region", (*MEANS, "covariance"), 12, smallest, small, nu=50)
+    with_covariance = GroupSummary("region", (*MEANS, "covariance"), 12, smallest, small, nu=50)
     assert level("group-size", kept=(with_covariance,)) is None  # degrees of freedom are judged
 
 
 def test_one_finding_with_counts_for_the_worst_level() -> None:
-    levels = [Kept("region", MEANS, 12, 4, (0, 2)), Kept("cluster", MEANS, 30, 2, (3, 9)), Kept("size", MEANS, 3, 99)]
+    levels = [
+        GroupSummary("region", MEANS, 12, 4, (0, 2)),
+        GroupSummary("cluster", MEANS, 30, 2, (3, 9)),
+        GroupSummary("size", MEANS, 3, 99),
+    ]
     finding = group_size(replace(QUIET, kept=tuple(levels)))
     assert finding is not None
     assert finding.message.startswith("3 groups of 30 by cluster with fewer than 3 records, the smallest 2")

@@ -19,7 +19,7 @@ from suffice.errors import GuardError, UsageError
 from suffice.guards import GUARDS
 from suffice.guards.canonical_correlation import chance
 from suffice.guards.finding import Finding, check_accepted, enforce, judge
-from suffice.risk.facts import Facts, Kept
+from suffice.risk.facts import Facts, GroupSummary
 
 QUIET = Facts(
     n=1000,
@@ -70,10 +70,10 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("degrees-of-freedom", {"n": 23, "residual_rank": 20}, "warn"),  # nu = 20 = rank E
     ("degrees-of-freedom", {"n": 24, "residual_rank": 20}, None),  # nu = 21
     ("degrees-of-freedom", {"n": 4, "promises": ("mean", "fit")}, None),  # no covariance, no equation about E
-    ("group-size", {"kept": (Kept("region", ("mean",), 9, 2, (1, 3)),)}, "stop"),
-    ("group-size", {"kept": (Kept("region", ("mean",), 9, 5),)}, None),
-    ("dominance", {"kept": (Kept("region", ("mean",), 9, 50, dominated=1),)}, "stop"),
-    ("dominance", {"kept": (Kept("region", ("fit",), 9, 50, dominated=1),)}, None),  # no total is kept
+    ("group-size", {"kept": (GroupSummary("region", ("mean",), 9, 2, (1, 3)),)}, "stop"),
+    ("group-size", {"kept": (GroupSummary("region", ("mean",), 9, 5),)}, None),
+    ("dominance", {"kept": (GroupSummary("region", ("mean",), 9, 50, dominated=1),)}, "stop"),
+    ("dominance", {"kept": (GroupSummary("region", ("fit",), 9, 50, dominated=1),)}, None),  # no total is kept
     ("leverage", {"leverage": above(0.2)}, None),  # five in a cell, rounded
     ("leverage", {"leverage": 0.2 + 1e-8}, "warn"),
     ("leverage", {"leverage": 0.5 - 1e-8}, "warn"),

@@ -25,7 +25,7 @@ def change(X: Array, Y: Array, Ystar: Array) -> Array:
     return np.asarray(moved / np.linalg.norm(E[:, E.any(axis=0)], axis=0))
 
 
-def survey(seed: int, n: int, k: int, m: int = 0) -> tuple[Array, Array, Array]:
+def profile(seed: int, n: int, k: int, m: int = 0) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(seed)
     X = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m))])
     return X, 10 + rng.normal(size=(n, k)) @ rng.normal(size=(k, k)), rng.normal(size=(n, 1))
@@ -53,7 +53,7 @@ def test_theorem_2_through_the_whole_way() -> None:
 @settings(max_examples=60, deadline=None)
 @given(seed=seeds, n=st.integers(8, 60), k=st.integers(1, 4), m=st.integers(0, 2))
 def test_theorem_1(seed: int, n: int, k: int, m: int) -> None:
-    X, Y, Z = survey(seed, n, k, m)
+    X, Y, Z = profile(seed, n, k, m)
     for method in (Householder(), Householder(change=0.3)):
         Ystar = method.solve(X, Y, Z)
         assert max(ratios(X[:, 1:], Y, X[:, 1:], Ystar).values()) <= ALGEBRA
@@ -63,7 +63,7 @@ def test_theorem_1(seed: int, n: int, k: int, m: int) -> None:
 @given(seed=seeds, n=st.integers(8, 60), k=st.integers(2, 4))
 def test_it_is_the_reflection_of_the_paper(seed: int, n: int, k: int) -> None:
     """y_ij = x_ij - lambda_j eps_i with lambda_j = 2 <x_j, eps> / |eps|^2 (5), and applied twice it is nothing."""
-    X, Y, Z = survey(seed, n, k)
+    X, Y, Z = profile(seed, n, k)
     Ystar = Householder(change=0.3).solve(X, Y, Z)
     eps = (Y - Ystar)[:, 0]
     lam = 2 * eps @ Y / (eps @ eps)
@@ -129,7 +129,7 @@ def test_the_plain_reflection_is_nearly_nothing() -> None:
 
 def test_the_direction_is_as_secret_as_the_target_allows() -> None:
     """Two keys share neither the part among the residuals nor the part beside them."""
-    X, Y, _ = survey(5, 200, 3)
+    X, Y, _ = profile(5, 200, 3)
     E, rng = split(Y, X)[1], np.random.default_rng(1)
     u = np.hstack([Householder(change=0.3).direction(X, E, rng.normal(size=(200, 1))) for _ in range(40)])
     T = np.linalg.qr(E)[0]
@@ -142,14 +142,14 @@ def test_the_direction_is_as_secret_as_the_target_allows() -> None:
 
 
 def test_no_room_beside_the_residuals() -> None:
-    X, Y, Z = survey(1, 4, 3)
+    X, Y, Z = profile(1, 4, 3)
     Ystar = Householder(change=0.2).solve(X, Y, Z)
     assert max(ratios(X[:, 1:], Y, X[:, 1:], Ystar).values()) <= ALGEBRA
     assert (change(X, Y, Ystar) >= 0.2).all()
 
 
 def test_constant_and_explained_columns_stay_bit_for_bit() -> None:
-    X, Y, Z = survey(2, 30, 3, m=1)
+    X, Y, Z = profile(2, 30, 3, m=1)
     Y[:, 1], Y[:, 2] = 7.0, 3 * X[:, 1]
     Ystar = Householder(change=0.9).solve(X, Y, Z)
     assert np.array_equal(Ystar[:, 1:], Y[:, 1:])
@@ -158,7 +158,7 @@ def test_constant_and_explained_columns_stay_bit_for_bit() -> None:
 
 
 def test_remarks_tell_the_change_of_each_column() -> None:
-    X, Y, Z = survey(2, 30, 2)
+    X, Y, Z = profile(2, 30, 2)
     (said,) = Householder(change=0.5).remarks(X, Y, Z)
     assert [float(word) for word in said.partition(": ")[2].split(", ")] == pytest.approx(
         change(X, Y, Householder(change=0.5).solve(X, Y, Z)), abs=6e-4

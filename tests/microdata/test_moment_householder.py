@@ -18,7 +18,7 @@ from suffice.algorithms.reflection.equations import solved
 from suffice.design.limits import Limits
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method.method import Method
-from suffice.method.records import Task
+from suffice.method.records import Records
 from suffice.microdata import Householder
 from suffice.microdata.moment_householder import STARTS, Mirror, MomentHouseholder
 from suffice.seed import Seed, Stream
@@ -49,7 +49,7 @@ def third_ratio(Y: Array, Ystar: Array, w: Array | None = None) -> float:
     return float((gap / each).max(initial=0.0) / EPS)
 
 
-def change(task: Task, Ystar: Array) -> Array:
+def change(task: Records, Ystar: Array) -> Array:
     root = np.ones((task.n, 1)) if task.w is None else np.sqrt(task.w)[:, None]
     E = split(root * task.Y, root * task.X)[1]
     use = E.any(axis=0)
@@ -57,11 +57,11 @@ def change(task: Task, Ystar: Array) -> Array:
     return np.asarray(moved / np.linalg.norm(E[:, use], axis=0))
 
 
-def case(seed: int, n: int, k: int, m: int = 1) -> Task:
+def case(seed: int, n: int, k: int, m: int = 1) -> Records:
     rng = np.random.default_rng(seed)
     X = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m))])
     Y = 5 + X[:, -1:] + rng.exponential(size=(n, k)) @ (np.eye(k) + rng.uniform(0, 0.5, (k, k)))
-    return Task(X, Y, Y)
+    return Records(X, Y, Y)
 
 
 @settings(max_examples=40, deadline=None)
@@ -81,7 +81,7 @@ def test_remark_2(seed: int, n: int, k: int, target: float, odd: str) -> None:
         Y[:, 2] = Y[:, 0] - 2 * Y[:, 1]
     if odd == "scaled":
         Y *= 10.0 ** np.linspace(-6, 9, k)
-    task = Task(task.X, Y, Y)
+    task = Records(task.X, Y, Y)
     Ystar = MomentHouseholder(change=target).mask(task, stream(seed % 97))
     assert max(ratios(task.X[:, 1:], Y, task.X[:, 1:], Ystar).values()) <= ALGEBRA
     assert third_ratio(Y, Ystar) <= ALGEBRA
@@ -117,7 +117,7 @@ def test_weighted_moments(zero: bool) -> None:
     task = case(5, 200, 2)
     w = np.random.default_rng(5).gamma(2.0, size=200)
     w[::7] *= not zero
-    task = Task(task.X, task.Y, task.Y, w * (w > 0).sum() / w.sum())
+    task = Records(task.X, task.Y, task.Y, w * (w > 0).sum() / w.sum())
     Ystar = MomentHouseholder(change=0.5).mask(task, stream())
     assert max(ratios(task.X[:, 1:], task.Y, task.X[:, 1:], Ystar, w, w).values()) <= ALGEBRA
     assert third_ratio(task.Y, Ystar, w) <= ALGEBRA
@@ -128,7 +128,7 @@ def test_weighted_moments(zero: bool) -> None:
 
 def test_without_an_intercept_means_are_kept_all_the_same() -> None:
     task = case(6, 200, 2)
-    task = Task(task.X[:, 1:], task.Y, task.Y)
+    task = Records(task.X[:, 1:], task.Y, task.Y)
     Ystar = MomentHouseholder(change=0.3).mask(task, stream())
     assert max(ratios(task.X, task.Y, task.X, Ystar).values()) <= ALGEBRA
     assert third_ratio(task.Y, Ystar) <= ALGEBRA
@@ -144,8 +144,8 @@ def positive(n: int, k: int) -> Limits:
 def test_positive_columns_stay_positive(k: int, target: float) -> None:
     n = 400
     Y = np.random.default_rng(k).exponential(size=(n, k)) @ (np.eye(k) + 0.3)
-    free = Task(np.ones((n, 1)), Y, Y)
-    task = Task(free.X, Y, Y, limits=positive(n, k))
+    free = Records(np.ones((n, 1)), Y, Y)
+    task = Records(free.X, Y, Y, limits=positive(n, k))
     assert (MomentHouseholder(change=target).mask(free, stream()) < 0).any()  # without bounds it would not be
     Ystar = MomentHouseholder(change=target).mask(task, stream())
     assert (Ystar >= 0).all()
@@ -158,7 +158,7 @@ def test_edits_hold() -> None:
     whole = rng.gamma(3.0, size=n)
     Y = np.column_stack([whole, whole * rng.uniform(0.2, 0.8, n)])
     limits = Limits(np.zeros(2), np.full(2, np.inf), np.array([[-1.0, 1.0]]), np.zeros((n, 1)), ("part", "y0", "y1"))
-    Ystar = MomentHouseholder(change=0.3).mask(Task(np.ones((n, 1)), Y, Y, limits=limits), stream())
+    Ystar = MomentHouseholder(change=0.3).mask(Records(np.ones((n, 1)), Y, Y, limits=limits), stream())
     assert not limits.broken(Ystar).any()
 
 
@@ -167,7 +167,7 @@ def test_starts_that_leave_the_bounds_are_counted() -> None:
     Y = np.random.default_rng(9).uniform(size=(n, 2)) ** 4
     tight = Limits(Y.min(axis=0), Y.max(axis=0), np.empty((0, 2)), np.empty((n, 0)), ("bounds of a", "bounds of b"))
     with pytest.raises(InfeasibleError, match=f"no reflection in {STARTS} starts") as caught:
-        MomentHouseholder(change=0.9).mask(Task(np.ones((n, 1)), Y, Y, limits=tight), stream())
+        MomentHouseholder(change=0.9).mask(Records(np.ones((n, 1)), Y, Y, limits=tight), stream())
     assert caught.value.exit_code == 5
     assert "bounds or edits left" in str(caught.value)
     lost, left = _counts(str(caught.value))
@@ -201,7 +201,7 @@ def test_too_few_records_are_refused_with_the_numbers() -> None:
 
 def test_nothing_to_do() -> None:
     Y = np.full((9, 2), 3.0)
-    answer = MomentHouseholder().answer(Task(np.ones((9, 1)), Y, Y), stream())
+    answer = MomentHouseholder().answer(Records(np.ones((9, 1)), Y, Y), stream())
     assert np.array_equal(answer.Ystar, Y)
 
 

@@ -16,7 +16,7 @@ from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation import kernel, turn
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.errors import InfeasibleError, UsageError
-from suffice.method.records import Task
+from suffice.method.records import Records
 from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
 from suffice.seed import Seed
@@ -30,7 +30,7 @@ STREAM = Seed.for_tests(1).derive("rotate")
 
 @settings(max_examples=25, deadline=None)
 @given(task=tasks())
-def test_moments_and_limits_are_kept(task: Task) -> None:
+def test_moments_and_limits_are_kept(task: Records) -> None:
     walk = Rotate(sweeps=8).answer(task, STREAM)
     X = task.X[:, 1:]
     if task.w is None or (task.w > 0).sum() > task.X.shape[1]:
@@ -169,7 +169,7 @@ def test_records_at_vertices_never_move_and_are_counted() -> None:
     Y = np.eye(4)[np.arange(40) % 4] * 5.0
     Y[:4] = 0.0  # all-zero records aside
     box = replace(limits(Y, 0.0), high=np.full(4, 5.0))
-    task = Task(np.ones((40, 1)), Y, Y, limits=box, names=("a", "b", "c", "d"))
+    task = Records(np.ones((40, 1)), Y, Y, limits=box, names=("a", "b", "c", "d"))
     pinned = replace(box, C=np.ones((1, 4)), rhs=np.ones((40, 1)) * Y.sum(axis=1, keepdims=True))
     walk = Rotate(sweeps=20, zeros="free").answer(replace(task, limits=pinned), STREAM)
     assert len(walk.unmoved) > 0
@@ -205,14 +205,14 @@ def linkage(Y: Array, Ystar: Array) -> float:
     return float((cKDTree(Ystar / sd).query(Y / sd)[1] == np.arange(len(Y))).mean())
 
 
-def file(name: str, given: list[int]) -> Task:
+def file(name: str, given: list[int]) -> Records:
     assert SHARED is not None
     A = matrix(name, SHARED / "data")
     Y = np.delete(A, given, axis=1)
     X = np.linalg.qr(np.hstack([np.ones((len(A), 1)), A[:, given]]))[0] * np.sqrt(len(A))
     low = np.where(Y.min(axis=0) >= 0, 0.0, -np.inf)
     box = replace(limits(Y, 0.0), low=low, names=tuple(f"bounds of {j}" for j in np.flatnonzero(low == 0)))
-    return Task(X, Y, Y, limits=box)
+    return Records(X, Y, Y, limits=box)
 
 
 @needs_shared

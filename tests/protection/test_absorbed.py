@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice import Addition, Ipso, Mixture, Release, ResidualCorrelation, Restore, Roles, Romm, Seed, protect
-from suffice.algebra.absorption import Absorbed, LevelSums
+from suffice.algebra.absorption import Absorption, LevelSums
 from suffice.algebra.array import Array
 from suffice.catalogue import methods
 from suffice.design.design import Design
-from suffice.design.profile import Frame
+from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
 from suffice.method.isometric import Isometric
 from suffice.protection.fold import Draws
@@ -76,15 +76,15 @@ def solved(
     table: pa.Table, method: Isometric, roles: Roles, absorb: bool = True, key: bytes = bytes(32)
 ) -> tuple[Solution, Array]:
     rows = MemoryRows(table)
-    frame = Frame(Design.learn(rows, roles, absorb), False)
+    frame = Matrices(Design.learn(rows, roles, absorb), False)
     with one_blas_thread():
         draws = Draws(Stream(key), method.draws(frame.design.k))
-        solution = Solution.find(rows, frame, frame.survey(rows), method, draws)
+        solution = Solution.find(rows, frame, frame.profile(rows), method, draws)
         return solution, released(rows, solution)
 
 
 def released(rows: MemoryRows, solution: Solution) -> Array:
-    return np.vstack([solution.released(block) for run in rows.runs(solution.frame.columns) for block in run])
+    return np.vstack([solution.released(block) for run in rows.runs(solution.matrices.columns) for block in run])
 
 
 def off(one: Array, two: Array) -> float:
@@ -130,8 +130,8 @@ def test_leverages_are_those_of_the_dummies(weight: str | None) -> None:
     h = (np.linalg.qr(X * root[:, None])[0] ** 2).sum(axis=1)
     solution, _ = solved(table, Ipso(), Roles(confidential=CONFIDENTIAL, given="C(code) + x + C(size)", weight=weight))
     assert solution.design.absorbed == "code"
-    hat = Hat.of(solution.design, solution.isometry, solution.survey.spread)
-    (run,) = MemoryRows(table).runs(solution.frame.columns)
+    hat = Hat.of(solution.design, solution.isometry, solution.profile.spread)
+    (run,) = MemoryRows(table).runs(solution.matrices.columns)
     counts, peak = hat(solution.mapped(run[0])[3], run[0])
     assert counts.tolist() == [(h > 0.2).sum(), (h >= 0.5).sum(), (h >= 0.999).sum()]
     assert peak.row == h.argmax()
@@ -248,7 +248,7 @@ def test_means_are_those_of_the_levels_however_blocks_are_cut(cells: list[Any], 
     A = np.column_stack([np.ones(len(y)), y])
     edges = [0, *sorted(min(cut, len(y)) for cut in cuts), len(y)]
     runs = [[LevelSums.of(A[a:b], w[a:b], labels[a:b])] for a, b in pairwise(edges) if b > a]
-    found = Absorbed.learn(runs, 6, 2)
+    found = Absorption.learn(runs, 6, 2)
     for level in range(6):
         weight = w[labels == level].sum()
         mean = (w * y)[labels == level].sum() / weight if weight > 0 else 0.0

@@ -18,7 +18,7 @@ from suffice.design.design import Design
 from suffice.design.groups import by_groups
 from suffice.errors import InputError
 from suffice.files.source import open_rows
-from suffice.protection.strata import Division, _boxes
+from suffice.protection.strata import Strata, _boxes
 from suffice.rows.rows import Rows
 
 ROLES = Roles(confidential=["y", "z"], given="t", groups=["g", "h"], missing="patterns")
@@ -32,9 +32,9 @@ def frame(n: int, seed: int = 1) -> pd.DataFrame:
     return data
 
 
-def divided(source: Any, roles: Roles = ROLES) -> tuple[Rows, Division]:
+def divided(source: Any, roles: Roles = ROLES) -> tuple[Rows, Strata]:
     rows = open_rows(source, 1, None)
-    division = Division.of(rows, Design.learn(rows, roles))
+    division = Strata.of(rows, Design.learn(rows, roles))
     assert division is not None
     return rows, division
 
@@ -61,7 +61,7 @@ def test_the_order_of_rows_does_not_number_groups_anew() -> None:
 def test_without_groups_and_holes_there_is_no_division() -> None:
     rows = open_rows(frame(50), 1, None)
     roles = Roles(confidential=["y"])
-    assert Division.of(rows, Design.learn(rows, roles)) is None
+    assert Strata.of(rows, Design.learn(rows, roles)) is None
     assert by_groups(rows, roles).tolist() == [0] * 50
 
 

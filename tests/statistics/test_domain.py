@@ -23,7 +23,7 @@ from suffice.files.source import open_rows
 from suffice.rows.memory import MemoryRows
 from suffice.rows.multiset import Multiset, number_words, text_words
 from suffice.rows.rows import Block
-from suffice.statistics.domain import Level, LevelStanding, claims, levels_of
+from suffice.statistics.domain import Domain, DomainStanding, claims, levels_of
 from suffice.statistics.standing import Pair, stand
 from suffice.statistics.statistic import Claim
 from tests.tolerances import ALGEBRA
@@ -61,11 +61,11 @@ def reflected(data: pd.DataFrame, by: list[str], weighted: bool = True, seed: in
 
 
 def at(
-    data: Any, released: Any, level: Level | None = None, roles: Roles = ROLES, kept: tuple[str, ...] = ALL
+    data: Any, released: Any, level: Domain | None = None, roles: Roles = ROLES, kept: tuple[str, ...] = ALL
 ) -> dict[str, Claim]:
     before, after = open_rows(data, 1, None), open_rows(released, 1, None)
     design = Design.learn(before, roles)
-    one = LevelStanding.learn(before, design, level or Level("g", ("g",), kept))
+    one = DomainStanding.learn(before, design, level or Domain("g", ("g",), kept))
     return {claim.statistic: claim for claim in claims(one, one.of(after))}
 
 
@@ -155,7 +155,7 @@ def test_one_group_is_the_whole_file(intercept: bool, off: float) -> None:
     roles = replace(ROLES, given="x" if intercept else "x - 1", groups=())
     kept = ALL if intercept else ("covariance", "fit")
     overall = {claim.statistic: claim for claim in verify(data, released, roles).certificate.claims}
-    found = at(data, released, Level("all", (), kept), roles)
+    found = at(data, released, Domain("all", (), kept), roles)
     for name in kept:
         assert found[name].sentence == overall[name].sentence
         assert found[name].level == ""
@@ -224,10 +224,10 @@ def test_several_columns_tell_groups_together() -> None:
     released["code"] = released["code"].astype(float)
     for by in (("first", "second"), ("code",), ("code", "first")):
         roles = replace(ROLES, groups=(), keep=by)
-        found = at(data, released, Level("all", by, ALL), roles)
+        found = at(data, released, Domain("all", by, ALL), roles)
         assert found["mean"].level == "in each of 4 groups by all"
         assert all(claim.holds for claim in found.values())
-        assert not at(data, shifted(released, "place 1", 1e-8), Level("all", by, ALL), roles)["mean"].holds
+        assert not at(data, shifted(released, "place 1", 1e-8), Domain("all", by, ALL), roles)["mean"].holds
 
 
 def test_only_the_terms_that_are_named_are_compared() -> None:
@@ -236,11 +236,11 @@ def test_only_the_terms_that_are_named_are_compared() -> None:
     data["v"] = rng.normal(size=len(data))
     released = reflected(data, ["g"])
     roles = replace(ROLES, given="x + v")
-    found = at(data, released, Level("g", ("g",), ("mean", "fit"), terms=("x",)), roles)
+    found = at(data, released, Domain("g", ("g",), ("mean", "fit"), terms=("x",)), roles)
     assert set(found) == {"mean", "fit"}
     assert found["fit"].sentence == "cross-products with x"
     assert found["fit"].holds
-    assert not at(data, released, Level("g", ("g",), ("fit",)), roles)["fit"].holds
+    assert not at(data, released, Domain("g", ("g",), ("fit",)), roles)["fit"].holds
 
 
 @pytest.fixture
@@ -260,7 +260,7 @@ HOLED = Roles(confidential=["y", "z"], given="x", weight="w", missing="patterns"
 
 def test_patterns_of_missing_cells_are_groups(holed: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     data, released = holed
-    level = Level("holes", (), ALL, holes=True)
+    level = Domain("holes", (), ALL, holes=True)
     found = at(data, released, level, HOLED)
     assert found["mean"].level == "in each of 3 groups by holes"
     assert all(claim.holds for claim in found.values()), found
@@ -319,7 +319,7 @@ def test_the_levels_of_an_absorbed_factor_keep_their_means() -> None:
     roles = Roles(confidential=["y", "z"], given="C(g) + x", weight="w", merge_below=9)
     design = Design.learn(MemoryRows(data), replace(roles, merge_below=0))
     assert design.absorbed == "g"
-    assert levels_of(design, ALL) == (Level("g", ("g",), ("mean",)),)
+    assert levels_of(design, ALL) == (Domain("g", ("g",), ("mean",)),)
     assert levels_of(design, ("mean",)) == ()
     released = reflected(data, ["g"])
     found = verify(data, released, replace(roles, merge_below=0))
@@ -347,7 +347,7 @@ def test_a_pair_in_which_nothing_overall_is_promised_is_still_compared() -> None
     released = reflected(data, ["g"])
     before, after = MemoryRows(data), MemoryRows(released)
     design = Design.learn(before, ROLES)
-    centre, one = np.zeros(design.m + design.k), LevelStanding.learn(before, design, Level("g", ("g",), ("mean",)))
+    centre, one = np.zeros(design.m + design.k), DomainStanding.learn(before, design, Domain("g", ("g",), ("mean",)))
     kept = [claims(one, one.of(after))]
     pair = Pair.of(stand(before, design, centre), stand(after, design, centre), np.ones(4), design)
     certificate = certify(pair, (), terms=(), method="", source="", levels=kept)
@@ -421,6 +421,6 @@ def test_small_whole_numbers_and_holes_tell_groups_apart(seed: int, columns: int
     keys = np.unique(rng.integers(-3, 12, (800, columns + holes)), axis=0)
     block = Block(0, {name: keys[:, i] for i, name in enumerate(names)})
     Y = np.where(keys[:, columns:].T % 2 == 0, np.nan, 1.0).reshape(holes, len(keys))
-    words = Level("all", names, ("mean",), holes=True).labels(block, Y)
+    words = Domain("all", names, ("mean",), holes=True).labels(block, Y)
     told = np.hstack([keys[:, :columns], np.isnan(Y).T])
     assert len(set(words.tolist())) == len(np.unique(told, axis=0))

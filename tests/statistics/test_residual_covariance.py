@@ -13,7 +13,7 @@ from suffice.algebra.crossed import basis, noise, rank
 from suffice.algebra.group_moments import Grouping
 from suffice.design.design import Design
 from suffice.rows.memory import MemoryRows
-from suffice.statistics.crossed_regression import Crossing, Fitted
+from suffice.statistics.crossed_regression import CrossedFit, CrossedRegression
 from suffice.statistics.residual_covariance import Residuals
 from tests.algorithms.hybrid.cases import asked, design, file, residuals
 from tests.tolerances import ENGINE
@@ -36,7 +36,9 @@ def roots(weighted: bool, n: int) -> Array:
     return np.sqrt(w)[:, None]
 
 
-def fitted(parts: tuple[str, ...], weighted: bool = False) -> tuple[Fitted, dict[str, NDArray[np.int64]], Array, Array]:
+def fitted(
+    parts: tuple[str, ...], weighted: bool = False
+) -> tuple[CrossedFit, dict[str, NDArray[np.int64]], Array, Array]:
     """The regression of some parts, the labels, its matrix with all columns, and Y; all times the roots of weights."""
     Y, _, given = file()
     request = asked(given, *parts)
@@ -58,7 +60,7 @@ def fitted(parts: tuple[str, ...], weighted: bool = False) -> tuple[Fitted, dict
         labels=tuple(labels),
         weight="w" if weighted else None,
     )
-    crossing = Crossing(tuple(by.items()), tuple(terms.items()))
+    crossing = CrossedRegression(tuple(by.items()), tuple(terms.items()))
     standing = Residuals(crossing, ()).standing(rows, Design.learn(rows, roles))
     return standing.fitted, labels, root * design(request, len(Y)), root * Y
 
@@ -86,7 +88,7 @@ def test_residuals_of_the_whole_and_of_each_cluster(parts: tuple[str, ...], weig
     assert sorted(found.freedom.tolist()) == sorted(left)
 
 
-def words(found: Fitted, clusters: NDArray[np.int64]) -> NDArray[np.uint64]:
+def words(found: CrossedFit, clusters: NDArray[np.int64]) -> NDArray[np.uint64]:
     """The word of each record's cluster: the clusters are told apart by their sizes."""
     names, sizes = np.unique(clusters, return_counts=True)
     groups = found.groupings["clusters"]

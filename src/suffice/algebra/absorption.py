@@ -38,7 +38,7 @@ class LevelSums:
 
 
 @dataclass(frozen=True, repr=False)
-class Absorbed:
+class Absorption:
     """Weighted means of columns, about a centre, in every level of a factor: the fits P_D A.
 
     The first column is that of ones: it lies in the span of D, stands for it in X, and is left alone.
@@ -49,7 +49,7 @@ class Absorbed:
 
     >>> ones, y, levels = np.ones(4), np.array([1.0, 3.0, 5.0, 9.0]), np.array([0, 0, 1, 1])
     >>> A = np.column_stack([ones, y])
-    >>> Absorbed.learn([[LevelSums.of(A, None, levels)]], 2, 2).subtract(A, levels)
+    >>> Absorption.learn([[LevelSums.of(A, None, levels)]], 2, 2).subtract(A, levels)
     >>> D = np.eye(2)[levels]
     >>> np.allclose(A[:, 1], y - D @ np.linalg.lstsq(D, y)[0])
     True
@@ -66,7 +66,7 @@ class Absorbed:
         levels: int,
         columns: int,
         labels: NDArray[np.int32] | None = None,
-    ) -> Absorbed:
+    ) -> Absorption:
         """Sums are added up in one table, in row order: a sum of tables for each block would cost much more."""
         weight, sums = np.zeros(levels), np.zeros((levels, columns))
         for run in runs:

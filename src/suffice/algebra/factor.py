@@ -14,11 +14,11 @@ WELL = 0.2
 
 
 @dataclass(frozen=True, repr=False)
-class Factor:
+class RFactor:
     """R with R'R = A'A, and the number of rows of A.
 
     >>> A, B = np.arange(12.0).reshape(6, 2), np.ones((3, 2))
-    >>> R = (Factor.of(A) + Factor.of(B)).R
+    >>> R = (RFactor.of(A) + RFactor.of(B)).R
     >>> np.allclose(R.T @ R, A.T @ A + B.T @ B)
     True
     """
@@ -27,15 +27,15 @@ class Factor:
     R: Array
 
     @classmethod
-    def of(cls, A: Array) -> Factor:
+    def of(cls, A: Array) -> RFactor:
         return cls(len(A), triangle(A))
 
     @classmethod
-    def empty(cls, columns: int) -> Factor:
+    def empty(cls, columns: int) -> RFactor:
         return cls(0, np.zeros((0, columns)))
 
-    def __add__(self, other: Self) -> Factor:
-        return Factor(self.rows + other.rows, triangle(np.vstack([self.R, other.R])))
+    def __add__(self, other: Self) -> RFactor:
+        return RFactor(self.rows + other.rows, triangle(np.vstack([self.R, other.R])))
 
 
 def triangle(A: Array) -> Array:

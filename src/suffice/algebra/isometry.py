@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 
-from suffice.algebra.absorption import Absorbed, Codes
-from suffice.algebra.array import EPS, Array
+from suffice.algebra.absorption import Absorption, Codes
+from suffice.algebra.array import EPS, Array, constant
 from suffice.algebra.decomposition import gqr
-from suffice.algebra.factor import Factor
+from suffice.algebra.factor import RFactor
 from suffice.algebra.moments import Spread
 
 NOISE = 200 * EPS
@@ -62,7 +62,7 @@ class Basis:
     T: Array
     noise: Array
     """Per column of W: below this size a coordinate is nothing but rounding."""
-    absorbed: Absorbed | None = None
+    absorbed: Absorption | None = None
     """Means of [W Z] in the levels of a factor, where one is absorbed: subtracted before T divides."""
 
     @classmethod
@@ -73,7 +73,7 @@ class Basis:
         return cls(centre, scattered(*_pivoted(S, noise)) * scale, noise)
 
     @classmethod
-    def scaled(cls, spread: Spread, centre: Array, absorbed: Absorbed) -> Basis:
+    def scaled(cls, spread: Spread, centre: Array, absorbed: Absorption) -> Basis:
         """Columns in units of their spread: what depends on what within the levels, no sample can tell."""
         scale, noise = _scale(spread, centre)
         return cls(centre, np.diag(scale), noise, absorbed)
@@ -105,7 +105,7 @@ class Isometry:
     rows: int
 
     @classmethod
-    def of(cls, basis: Basis, factor: Factor) -> Isometry:
+    def of(cls, basis: Basis, factor: RFactor) -> Isometry:
         R = factor.R / np.sqrt(max(factor.rows, 1))
         p = len(basis.noise)
         size = np.sqrt((R[:, :p] ** 2).sum(axis=0))
@@ -148,9 +148,9 @@ class Isometry:
 def _scale(spread: Spread, centre: Array) -> tuple[Array, Array]:
     """The size of each column about the centre, and what rounding leaves of it (all of a constant is that)."""
     about = np.sqrt(spread.sd**2 + (spread.mean - centre) ** 2)  # root mean square
-    constant = about <= 4 * EPS * spread.size
-    scale = np.where(constant, 1.0, about)
-    return scale, np.where(constant, np.inf, NOISE * np.maximum(1.0, spread.size / scale))
+    still = constant(about, spread.size)
+    scale = np.where(still, 1.0, about)
+    return scale, np.where(still, np.inf, NOISE * np.maximum(1.0, spread.size / scale))
 
 
 def scattered(R: Array, pivots: Sequence[int]) -> Array:

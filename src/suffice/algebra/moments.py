@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags, constant
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +56,11 @@ class Spread:
     def size(self) -> Array:
         """The largest absolute value."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def constant(self) -> Flags:
+        """Which columns do not vary."""
+        return constant(self.sd, self.size)
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,7 @@ from suffice.algebra.array import Array
 from suffice.certificate.certificate import Certificate, certify
 from suffice.design.design import Design
 from suffice.design.missing import complete
-from suffice.design.profile import Frame, centre_of
+from suffice.design.profile import Matrices, centre_of
 from suffice.design.roles import Roles
 from suffice.errors import InputError
 from suffice.files.source import open_rows
@@ -20,9 +20,9 @@ from suffice.guards.finding import Finding
 from suffice.progress import Progress
 from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
-from suffice.rows.rows import Both, Rows
+from suffice.rows.rows import Product, Rows
 from suffice.rows.threads import cores, one_blas_thread
-from suffice.statistics.domain import Level, LevelStanding, claims, levels_of
+from suffice.statistics.domain import Domain, DomainStanding, claims, levels_of
 from suffice.statistics.standing import Pair, stand
 from suffice.statistics.statistic import Claim
 
@@ -134,7 +134,7 @@ def _of_new_records(before: Rows, after: Rows, design: Design) -> Verification:
     _check_columns(after, plain, plain.roles)
     centre, size = _scale(before, design)
     pair = Pair.of(stand(before, design, centre), stand(after, plain, centre), size, design)
-    standings = [LevelStanding.learn(before, design, level) for level in levels_of(design, MOMENTS)]
+    standings = [DomainStanding.learn(before, design, level) for level in levels_of(design, MOMENTS)]
     within = [claims(one, replace(one, design=plain).of(after), redrawn=True) for one in standings]
     certificate = certify(
         pair,
@@ -171,9 +171,9 @@ class _At:
         return not self.unchecked
 
 
-def _compared_at(level: Level, before: Rows, after: Rows, design: Design) -> _At:
+def _compared_at(level: Domain, before: Rows, after: Rows, design: Design) -> _At:
     """With missing cells only the groups that both files have: whether cells were blanked cannot be told."""
-    one = LevelStanding.learn(before, design, level)
+    one = DomainStanding.learn(before, design, level)
     two = one.of(after)
     shared = one.shared(two)
     if not level.holes or (shared.all() and not two.strangers):
@@ -202,7 +202,7 @@ def _scale(rows: Rows, design: Design) -> tuple[Array, Array]:
     if design.roles.missing == "patterns":
         design.complain(rows)
         return np.zeros(design.m + design.k), np.ones(design.m + design.k)
-    spread = Frame(design, False).survey(rows).spread
+    spread = Matrices(design, False).profile(rows).spread
     return centre_of(design, spread), spread.size
 
 
@@ -211,7 +211,7 @@ def _compared(before: Rows, after: Rows, names: tuple[str, ...]) -> tuple[bool, 
     if not names:
         return before.n == after.n, False
     one, two = (
-        rows.fold(lambda block: Both(Multiset.of(block, names), Digest.of(block, names)), names, "comparing")
+        rows.fold(lambda block: Product(Multiset.of(block, names), Digest.of(block, names)), names, "comparing")
         for rows in (before, after)
     )
     ordered = all(one.two.column(name) == two.two.column(name) for name in names)

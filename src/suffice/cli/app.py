@@ -33,10 +33,10 @@ def run(
     threads: o.Threads = None,
 ) -> None:
     """Do what a plan says: read, protect, judge, write, certify."""
-    from suffice.cli.command import Face
+    from suffice.cli.command import Command
     from suffice.plan.plan import Plan
 
-    Face(quiet, as_json, in_a_plan=True).release(Plan.read(plan), force, report, threads)
+    Command(quiet, as_json, in_a_plan=True).release(Plan.read(plan), force, report, threads)
 
 
 @app.command()
@@ -68,7 +68,7 @@ def protect(
     threads: o.Threads = None,
 ) -> None:
     """Protect DATA and write a certified release."""
-    from suffice.cli.command import Face
+    from suffice.cli.command import Command
     from suffice.plan.plan import Plan
 
     steps: list[dict[str, Any]] = [{"name": method, **o.pairs(param, "--param")}]
@@ -91,7 +91,7 @@ def protect(
     }
     if key_file is not None:
         tables["seed"] = {"key_file": str(key_file)}
-    Face(quiet, as_json).release(Plan.of(tables), force, report, threads)
+    Command(quiet, as_json).release(Plan.of(tables), force, report, threads)
 
 
 @app.command()
@@ -112,12 +112,12 @@ def verify(
     threads: o.Threads = None,
 ) -> None:
     """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
-    from suffice.cli.command import Face
+    from suffice.cli.command import Command
     from suffice.design.roles import Roles
 
     named = _roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing)
     roles = Roles(**named, smallest_pattern=smallest_pattern)
-    Face(quiet, as_json).verify(original, released, roles, threads)
+    Command(quiet, as_json).verify(original, released, roles, threads)
 
 
 @app.command()

@@ -19,7 +19,7 @@ NO_KEY = "No key file was given: this release cannot be repeated, and no ledger 
 
 
 @dataclass(frozen=True)
-class Face:
+class Command:
     """How a command speaks: to people, quietly, or as one JSON document."""
 
     quiet: bool = False
@@ -47,7 +47,7 @@ class Face:
         elif not (self.quiet or self.as_json):
             self._tell(release, plan, written)
         if why is not None:
-            raise show.Blocked(why, document)
+            raise show.BlockingFindings(why, document)
 
     def _tell(self, release: Release, plan: Plan, written: list[Path]) -> None:
         show.say(release.certificate.text())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.cli.command import Face
+from suffice.cli.command import Command
 from suffice.cli.show import say
 from suffice.demo import PLAN, firms
 from suffice.errors import FileError, NotPreservedError
@@ -25,12 +25,12 @@ def tour(folder: Path, force: bool, quiet: bool) -> None:
     """Everything a first visitor should see, and every file to look at afterwards."""
     plan = _prepare(folder, force)
     if quiet:
-        Face(quiet=True).release(plan, True, folder / "report.html", None)
+        Command(quiet=True).release(plan, True, folder / "report.html", None)
         return
     say("1. firms.parquet holds invented firms, plan.toml says what to do with them", "bold")
     say(f"\n{PLAN.partition('[roles]')[2].partition('[seed]')[0].strip()}")
     say("\n2. Protect: suffice run plan.toml\n", "bold")
-    Face(in_a_plan=True).release(plan, True, folder / "report.html", None)
+    Command(in_a_plan=True).release(plan, True, folder / "report.html", None)
     _verify(plan)
     _before_and_after(plan)
     say(f"\nIn {folder} look at report.html (private) and release.parquet.certificate.html (public).")

@@ -22,7 +22,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 STYLES = {"never": "bold red", "stop": "bold red", "warn": "yellow", "note": "dim"}
 
 
-class Blocked(GuardError):
+class BlockingFindings(GuardError):
     """Findings forbid writing; `document` is what --json prints."""
 
     def __init__(self, message: str, document: dict[str, Any]) -> None:

@@ -20,9 +20,9 @@ ALLOWED = {"OPERATOR": ("+", "-", "+-", "++", ":", "*"), "CONTEXT": ("(", ")"), 
 NAME = re.compile(r"[^\W\d][\w.]*")
 CALL = re.compile(rf"({'|'.join(TRANSFORMS)})\((?:({NAME.pattern})|`([^`]+)`)\)")
 
-Piece = tuple[str, str]
-END: Piece = ("", "")
-ONE: tuple[Piece, ...] = (("1", "literal"),)
+Token = tuple[str, str]
+END: Token = ("", "")
+ONE: tuple[Token, ...] = (("1", "literal"),)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _parse_formula(given: str) -> Terms:
     return _terms(tokens, found)
 
 
-def _terms(tokens: Sequence[Piece], found: Sequence[tuple[Piece, ...]]) -> Terms:
+def _terms(tokens: Sequence[Token], found: Sequence[tuple[Token, ...]]) -> Terms:
     products = [pieces for pieces in found if pieces != ONE]
     terms = [tuple(_factor(*piece) for piece in pieces) for pieces in products]
     _check_nothing_lost(tokens, products)
@@ -111,7 +111,7 @@ def _terms(tokens: Sequence[Piece], found: Sequence[tuple[Piece, ...]]) -> Terms
     return Terms(ONE in found, tuple(reversed(distinct.values())))
 
 
-def _check_tokens(tokens: Sequence[Piece]) -> None:
+def _check_tokens(tokens: Sequence[Token]) -> None:
     """The parser knows more operators than are accepted, and drops a subtracted column without a word."""
     depth = 0
     ends = [*tokens, END, END]
@@ -124,7 +124,7 @@ def _check_tokens(tokens: Sequence[Piece]) -> None:
             raise _not_accepted(text)
 
 
-def _check_nothing_lost(tokens: Sequence[Piece], products: Sequence[tuple[Piece, ...]]) -> None:
+def _check_nothing_lost(tokens: Sequence[Token], products: Sequence[tuple[Token, ...]]) -> None:
     """The parser takes a column named like a number or a call for that number or call: refuse such a pair."""
     ways = {"NAME": "lookup", "PYTHON": "python"}
     written = {(text, ways[kind]) for text, kind in tokens if kind in ways}

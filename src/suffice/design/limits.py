@@ -15,7 +15,7 @@ from suffice.design.edits import Edit
 from suffice.design.inspection import Troubles
 from suffice.errors import InputError, UsageError
 from suffice.rows.arrow import as_float
-from suffice.rows.rows import Block, Both, Kind, Rows
+from suffice.rows.rows import Block, Kind, Product, Rows
 from suffice.rows.sightings import Sightings
 
 CLOSE = 16 * float(np.finfo(np.float64).eps)
@@ -65,10 +65,12 @@ class Limits:
         _check_equalities(design, rows.kinds)
         limits = cls.of(design.confidential, *_ends(rows, design), roles.conditions)
 
-        def of(block: Block) -> Both:
+        def of(block: Block) -> Product:
             with np.errstate(all="ignore"):  # what is missing or infinite is found elsewhere, with its place
                 Y, b = _confidential(block, design.confidential), limits.equal_to(block)
-                return Both(limits._look(block, roles.integer), _Largest(np.fmax.reduce(limits._sizes(Y, b), axis=0)))
+                return Product(
+                    limits._look(block, roles.integer), _Largest(np.fmax.reduce(limits._sizes(Y, b), axis=0))
+                )
 
         found = rows.fold(of, design.columns, "checking limits")
         if found.one.seen:

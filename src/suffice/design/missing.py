@@ -18,7 +18,7 @@ from suffice.errors import InputError
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import check_aligned
 from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import Batches
+from suffice.rows.parquet import ArrowRows
 from suffice.rows.rows import Block, Rows
 from suffice.rows.spool import Spool
 
@@ -179,13 +179,13 @@ def chosen(rows: Rows, settled: Settled, names: Sequence[str]) -> Rows:
     if isinstance(rows, MemoryRows):
         found: Rows = rows.without(np.flatnonzero(settled.kept), settled.blank)
     else:
-        assert isinstance(rows, Batches)
+        assert isinstance(rows, ArrowRows)
         found = _spooled(rows, settled, names)
     found.notes, found.progress = (*rows.notes, settled.note), rows.progress
     return found
 
 
-def _spooled(rows: Batches, settled: Settled, names: Sequence[str]) -> Spool:
+def _spooled(rows: ArrowRows, settled: Settled, names: Sequence[str]) -> Spool:
     blank = settled.blank
     schema = pa.schema([pa.field(n, pa.float64()) if n in blank else rows.schema.field(n) for n in names])
     spool = Spool(schema, {name: rows.kinds[name] for name in names}, rows.threads)

@@ -14,14 +14,14 @@ from suffice.design.design import Design
 from suffice.errors import InputError
 from suffice.rows.derived import COMPANION
 from suffice.rows.digest import Digest
-from suffice.rows.rows import BLOCK, Block, Both, Rows
+from suffice.rows.rows import BLOCK, Block, Product, Rows
 
 SAMPLES = 8
 """Blocks from which the coordinates are chosen."""
 
 
 @dataclass(frozen=True, repr=False)
-class Survey:
+class Profile:
     """The first pass: spread of every column, blocks to choose coordinates from, digests."""
 
     spread: Spread
@@ -36,8 +36,8 @@ class Survey:
         """Kish's effective number of records; None without weights."""
         return self.spread.weight**2 / self.heaviness if self.heaviness else None
 
-    def __add__(self, other: Self) -> Survey:
-        return Survey(
+    def __add__(self, other: Self) -> Profile:
+        return Profile(
             self.spread + other.spread,
             self.sample + other.sample,
             self.digest + other.digest,
@@ -47,7 +47,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class Frame:
+class Matrices:
     """The numeric side of a block: W = [X Y G] and the weights, G being a companion's columns."""
 
     design: Design
@@ -67,11 +67,11 @@ class Frame:
         W[:, first : first + k] = companion_columns(block, self.design)
         return W
 
-    def survey(self, rows: Rows) -> Survey:
+    def profile(self, rows: Rows) -> Profile:
         blocks = -(-rows.n // BLOCK)
         chosen = {int(i) * BLOCK for i in np.linspace(0, blocks - 1, min(SAMPLES, blocks)).round()}
 
-        def of(block: Block) -> Survey:
+        def of(block: Block) -> Profile:
             with np.errstate(all="ignore"):  # what is not finite is found below, with its place
                 W, w = self.matrix(block), self.design.weights(block)
                 spread = Spread.of(W, w)
@@ -79,14 +79,14 @@ class Frame:
                 sample = Sample.of(W, w) if block.start in chosen and sane else Sample()
                 zero = 0 if w is None else int((w == 0).sum())
                 heaviness = 0.0 if w is None else float(w @ w)
-                return Survey(spread, sample, Digest.of(block, self.columns), zero, heaviness)
+                return Profile(spread, sample, Digest.of(block, self.columns), zero, heaviness)
 
         with np.errstate(all="ignore"):
             found = rows.fold(of, self.columns, "reading")
         self._check(rows, found)
         return found
 
-    def _check(self, rows: Rows, found: Survey) -> None:
+    def _check(self, rows: Rows, found: Profile) -> None:
         spread = found.spread
         names = (*self.design.names, *self.design.confidential)
         p = len(names)
@@ -158,25 +158,25 @@ def centre_of(design: Design, spread: Spread) -> Array:
     )
 
 
-def surveyed(rows: Rows, frame: Frame) -> Survey:
+def profiled(rows: Rows, matrices: Matrices) -> Profile:
     """The first pass over rows that may have holes: the spread of a column is that of the cells it has."""
-    if frame.design.roles.missing != "patterns":
-        return frame.survey(rows)
-    design = frame.design
+    if matrices.design.roles.missing != "patterns":
+        return matrices.profile(rows)
+    design = matrices.design
 
-    def ends(block: Block) -> Both:
-        found = Ends.of(frame.matrix(block), design.weights(block), 0.0)
-        return Both(found, Digest.of(block, frame.columns))
+    def ends(block: Block) -> Product:
+        found = Ends.of(matrices.matrix(block), design.weights(block), 0.0)
+        return Product(found, Digest.of(block, matrices.columns))
 
-    first = rows.fold(ends, frame.columns, "reading")
+    first = rows.fold(ends, matrices.columns, "reading")
     mean = first.one.mean
     second = rows.fold(
-        lambda block: Ends.of(frame.matrix(block), design.weights(block), mean), frame.columns, "reading"
+        lambda block: Ends.of(matrices.matrix(block), design.weights(block), mean), matrices.columns, "reading"
     )
     weight = float(first.one.total)
     variance = second.squares / np.maximum(second.weight, 1e-300)
     spread = Spread(first.one.rows, weight, mean, weight * variance, first.one.low, first.one.high)
-    return Survey(spread, Sample(), first.two, first.one.unweighted, first.one.heaviness)
+    return Profile(spread, Sample(), first.two, first.one.unweighted, first.one.heaviness)
 
 
 @dataclass(frozen=True, repr=False)

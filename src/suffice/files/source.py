@@ -16,7 +16,7 @@ from suffice.files.statfile import read_statfile
 from suffice.files.table import read_table
 from suffice.progress import Progress
 from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import Batches, ParquetRows
+from suffice.rows.parquet import ArrowRows, ParquetRows
 from suffice.rows.rows import Rows
 
 
@@ -77,6 +77,6 @@ def named_sources(data: Any) -> list[Path]:
 
 def reopen(rows: Rows, columns: Sequence[str]) -> MemoryRows:
     """Rows of a file, all in memory."""
-    if not isinstance(rows, Batches):
+    if not isinstance(rows, ArrowRows):
         raise InputError("Only files can be read again.")
     return MemoryRows(pa.Table.from_batches(list(rows.batches(columns))), rows.threads)

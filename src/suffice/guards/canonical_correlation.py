@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suffice.algebra.canonical import chance
-from suffice.guards.finding import Finding, Level
+from suffice.guards.finding import Finding, Severity
 from suffice.guards.residual_correlation import largest
 from suffice.guards.wording import listed
 from suffice.risk.facts import Facts
@@ -33,7 +33,7 @@ def canonical_correlation(facts: Facts) -> Finding | None:
     return Finding("canonical-correlation", level, _message(facts, null, level), _remedy(level), numbers)
 
 
-def _level(facts: Facts, null: float) -> Level | None:
+def _level(facts: Facts, null: float) -> Severity | None:
     if facts.canonical <= null:
         return "note" if null > WARN else None
     if facts.canonical <= largest(facts) + ALIKE:  # the residual-correlation rule has said so
@@ -41,7 +41,7 @@ def _level(facts: Facts, null: float) -> Level | None:
     return "stop" if facts.canonical > STOP else "warn" if facts.canonical > WARN else None
 
 
-def _message(facts: Facts, null: float, level: Level) -> str:
+def _message(facts: Facts, null: float, level: Severity) -> str:
     if level == "note":
         return (
             f"With {facts.residual_rank} residual columns and {facts.nu} degrees of freedom even unrelated residuals "
@@ -53,7 +53,7 @@ def _message(facts: Facts, null: float, level: Level) -> str:
     )
 
 
-def _remedy(level: Level) -> str:
+def _remedy(level: Severity) -> str:
     if level == "note":
         return "Protect fewer columns together, use fewer given terms, or more records."
     return "Use IPSO, a smaller correlation, or another key if the method carries nothing over."

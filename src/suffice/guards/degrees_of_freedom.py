@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.guards.finding import Finding, Level
+from suffice.guards.finding import Finding, Severity
 from suffice.guards.wording import count
-from suffice.risk.facts import Facts, Kept
+from suffice.risk.facts import Facts, GroupSummary
 
 NEVER, STOP, WARN = 1, 5, 10
 
@@ -38,7 +38,7 @@ MEANING = {
 }
 
 
-def _in_groups(kept: Kept, level: Level) -> Finding:
+def _in_groups(kept: GroupSummary, level: Severity) -> Finding:
     groups = kept.thin[{"never": 0, "stop": 1, "warn": 2}[level]]
     return Finding(
         "degrees-of-freedom",
@@ -51,11 +51,11 @@ def _in_groups(kept: Kept, level: Level) -> Finding:
     )
 
 
-def _nu(kept: Kept) -> int:
+def _nu(kept: GroupSummary) -> int:
     return 0 if kept.nu is None else kept.nu
 
 
-def _level(nu: int, residual_rank: int) -> Level | None:
+def _level(nu: int, residual_rank: int) -> Severity | None:
     if nu <= NEVER:
         return "never"
     if nu < STOP:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count
-from suffice.risk.facts import Facts, Kept
+from suffice.risk.facts import Facts, GroupSummary
 
 
 def dominance(facts: Facts) -> Finding | None:
@@ -29,5 +29,5 @@ def dominance(facts: Facts) -> Finding | None:
     )
 
 
-def _groups(kept: Kept) -> int:
+def _groups(kept: GroupSummary) -> int:
     return max(kept.dominated, kept.narrow)

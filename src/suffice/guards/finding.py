@@ -9,8 +9,8 @@ from typing import Literal
 from suffice.errors import GuardError, UsageError, suggest
 from suffice.risk.facts import Facts
 
-Level = Literal["note", "warn", "stop", "never"]
-LEVELS: tuple[Level, ...] = ("note", "warn", "stop", "never")
+Severity = Literal["note", "warn", "stop", "never"]
+SEVERITIES: tuple[Severity, ...] = ("note", "warn", "stop", "never")
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Finding:
     """One rule that has something to say. `stop` forbids writing unless accepted with a reason, `never` always does."""
 
     rule: str
-    level: Level
+    level: Severity
     message: str
     remedy: str = ""
     numbers: Mapping[str, float | int | str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def judge(facts: Facts, accept: Mapping[str, str]) -> tuple[Finding, ...]:
 
     found = [finding for guard in GUARDS.values() if (finding := guard(facts)) is not None]
     named = [replace(each, accepted=accept.get(each.rule)) if each.level == "stop" else each for each in found]
-    return tuple(sorted(named, key=lambda each: -LEVELS.index(each.level)))
+    return tuple(sorted(named, key=lambda each: -SEVERITIES.index(each.level)))
 
 
 def check_accepted(accept: Mapping[str, str]) -> None:

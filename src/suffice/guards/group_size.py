@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.guards.finding import Finding, Level
+from suffice.guards.finding import Finding, Severity
 from suffice.guards.wording import count
-from suffice.risk.facts import Facts, Kept
+from suffice.risk.facts import Facts, GroupSummary
 
 STOP, WARN = 3, 5
 
@@ -18,7 +18,7 @@ def group_size(facts: Facts) -> Finding | None:
     worst = min(judged, key=lambda kept: kept.smallest, default=None)
     if worst is None or worst.smallest >= WARN:
         return None
-    level: Level = "stop" if worst.smallest < STOP else "warn"
+    level: Severity = "stop" if worst.smallest < STOP else "warn"
     groups = worst.small[0] if level == "stop" else worst.small[1]
     return Finding(
         "group-size",
@@ -30,7 +30,7 @@ def group_size(facts: Facts) -> Finding | None:
     )
 
 
-def _meaning(worst: Kept) -> str:
+def _meaning(worst: GroupSummary) -> str:
     if worst.smallest == 1:
         return "the mean that is kept is the record"
     return "their means tell each record the others'" if worst.smallest < STOP else "few records hide each other"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suffice.guards.finding import Finding, Level
+from suffice.guards.finding import Finding, Severity
 from suffice.guards.wording import count, share
 from suffice.risk.facts import Facts
 
@@ -40,7 +40,7 @@ MEANING = {
 }
 
 
-def level_of(largest: float) -> Level | None:
+def level_of(largest: float) -> Severity | None:
     """The level of a leverage, alone or stacked."""
     if largest >= NEVER:
         return "never"
@@ -49,6 +49,6 @@ def level_of(largest: float) -> Level | None:
     return "warn" if largest > WARN + ROUNDING else None
 
 
-def _worst(counts: tuple[int, int, int], level: Level) -> tuple[int, str]:
+def _worst(counts: tuple[int, int, int], level: Severity) -> tuple[int, str]:
     place = {"warn": 0, "stop": 1, "never": 2}[level]
     return max(1, counts[place]), ("above .2", "from .5 on", "from .999 on")[place]

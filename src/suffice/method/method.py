@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.design.roles import Roles
     from suffice.rows.rows import Rows
     from suffice.seed import Stream
-    from suffice.statistics.domain import Level
+    from suffice.statistics.domain import Domain
     from suffice.statistics.residual_covariance import Residuals
 
 
@@ -67,7 +67,7 @@ class Method(ABC):
         """The correlations with the original that the method was told to have, for all or each; None: not told."""
         return ()
 
-    def levels(self, design: Design) -> tuple[Level, ...]:
+    def levels(self, design: Design) -> tuple[Domain, ...]:
         """Groups of the method's own in which statistics are kept."""
         return ()
 

@@ -14,11 +14,11 @@ from suffice.algebra.array import Array
 if TYPE_CHECKING:
     from suffice.design.limits import Limits
 
-Whole = NDArray[np.int64]
+Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
-class Task:
+class Records:
     """The rows of one release, or of one super-block of it.
 
     X: given columns, the intercept among them, independent and well scaled.
@@ -35,13 +35,13 @@ class Task:
     original: Array
     w: Array | None = None
     limits: Limits | None = None
-    cells: Whole | None = None
+    cells: Labels | None = None
     names: tuple[str, ...] = ()
     inner: int = 1
     """Cells that share the level of the first factor: cells // inner is that level."""
     matrices: Mapping[str, Array] = field(default_factory=dict)
     """Columns of the terms that the method asked for, by its own names, as the file has them."""
-    labels: Mapping[str, Whole] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict)
     """Groups that the method asked for, by its own names."""
 
     @property

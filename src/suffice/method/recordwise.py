@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
-    from suffice.method.records import Task
+    from suffice.method.records import Records
     from suffice.progress import Progress
     from suffice.seed import Stream
 from suffice.algebra.array import Array
@@ -46,7 +46,7 @@ class Labelled(Protocol):
 
 
 @dataclass(frozen=True)
-class Whole(Method):
+class Recordwise(Method):
     """A method that needs all rows at once, or all rows of one super-block of a larger file."""
 
     by_parts: ClassVar[bool] = True
@@ -65,17 +65,17 @@ class Whole(Method):
         return {}
 
     @abstractmethod
-    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Answer:
+    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Answer:
         """The released values, and what must be said about them."""
 
-    def part(self, task: Task, stream: Stream) -> tuple[Answer, NDArray[np.int64]]:
+    def part(self, task: Records, stream: Stream) -> tuple[Answer, NDArray[np.int64]]:
         """The answer for one super-block, and the rows that wait for those of all super-blocks."""
         return self.answer(task, stream), np.empty(0, dtype=np.int64)
 
-    def rest(self, task: Task, stream: Stream, n: int) -> Answer:
+    def rest(self, task: Records, stream: Stream, n: int) -> Answer:
         """The answer for those that waited, out of a file of n records."""
         return self.answer(task, stream)
 
-    def mask(self, task: Task, stream: Stream, progress: Progress | None = None) -> Array:
+    def mask(self, task: Records, stream: Stream, progress: Progress | None = None) -> Array:
         """Y* alone."""
         return self.answer(task, stream, progress).Ystar

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 from suffice.algebra.array import Array
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method, _companion
-from suffice.method.recordwise import Whole
+from suffice.method.recordwise import Recordwise
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def in_order(methods: tuple[Method, ...]) -> Method:
             raise UsageError(f"{step.name} protects parts of the records: let its parts be several steps instead.")
     parts: list[Method] = []
     for step in flat:
-        if not isinstance(step, Isometric | Whole):
+        if not isinstance(step, Isometric | Recordwise):
             raise UsageError(f"{step.name} cannot be one step of several.")
         last = parts[-1] if parts else None
         if isinstance(step, Isometric) and isinstance(last, Isometric):

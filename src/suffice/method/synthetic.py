@@ -13,7 +13,7 @@ from suffice.method.method import Method
 
 
 @dataclass(frozen=True)
-class Redrawn(Method):
+class Synthetic(Method):
     """A method that draws records anew from the moments of each group: the release has a number of rows of its own."""
 
     @property

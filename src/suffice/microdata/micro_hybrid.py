@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.hybrid import BELOW, Kept, Parts, Slopes, hybrid, kept
+from suffice.algorithms.hybrid import BELOW, KeptStatistic, Parts, Slopes, hybrid, kept
 from suffice.design.design import Design
 from suffice.design.formula import Term, label, parse
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
 from suffice.method.masked import Made
 from suffice.method.parameter import Formula, Names, parameter
-from suffice.method.records import Task
-from suffice.method.recordwise import Whole
+from suffice.method.records import Records
+from suffice.method.recordwise import Recordwise
 from suffice.microdata.microaggregate import Microaggregate
 from suffice.progress import Progress
 from suffice.seed import Stream
-from suffice.statistics.crossed_regression import Crossing
-from suffice.statistics.domain import LEVELLED, MISSING, Level
+from suffice.statistics.crossed_regression import CrossedRegression
+from suffice.statistics.domain import MISSING, WITHIN_DOMAINS, Domain
 from suffice.statistics.residual_covariance import SENTENCES, Residuals
 
 MADE = "cluster"
@@ -57,7 +57,7 @@ class Clusters:
 
 
 @dataclass(frozen=True)
-class Share:
+class SlopeShare:
     """How much of the new slopes every cluster holds."""
 
     allowed: str = "a number in [0, 1], largest, or none (the main algorithm)"
@@ -75,7 +75,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class MicroHybrid(Whole):
+class MicroHybrid(Recordwise):
     """Synthetic residuals inside clusters, with fits kept in pieces, clusters, groups of clusters and overall at once.
 
     Y  = Yhat_1 + Yhat_2 + E_3 + E_4                                 (19)
@@ -103,7 +103,7 @@ class MicroHybrid(Whole):
     >>> from suffice.seed import Seed
     >>> rng = np.random.default_rng(1)
     >>> Y, clusters = rng.normal(size=(40, 2)), np.arange(40) // 8
-    >>> task = Task(np.ones((40, 1)), Y, Y, labels={"clusters": clusters})
+    >>> task = Records(np.ones((40, 1)), Y, Y, labels={"clusters": clusters})
     >>> Ystar = MicroHybrid(clusters="size").mask(task, Seed.for_tests(1).derive("doctest"))
     >>> np.allclose(np.cov(Ystar[:8].T), np.cov(Y[:8].T)), np.allclose(np.cov(Ystar.T), np.cov(Y.T))
     (True, True)
@@ -124,7 +124,7 @@ class MicroHybrid(Whole):
     pieces_given: str = parameter(Formula(), "terms whose regressions are kept in every piece", "")
     cluster_groups: Any = parameter(Names(), "columns that tell groups of clusters", None)
     groups_given: str = parameter(Formula(), "terms whose regressions are kept in every group of clusters", "")
-    slopes: Slopes = parameter(Share(), "how much of new slopes every cluster holds", None)
+    slopes: Slopes = parameter(SlopeShare(), "how much of new slopes every cluster holds", None)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -174,7 +174,7 @@ class MicroHybrid(Whole):
         overall = " + ".join(label(term) for term in roles.terms.terms if frozenset(term) not in crossed)
         return {name: text for name, text in {**formulas, "overall": overall}.items() if text}
 
-    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Made:
+    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Made:
         """The hybrid records, and what the clusters held."""
         labels, made = dict(task.labels), {}
         if isinstance(self.clusters, Microaggregate):
@@ -198,7 +198,7 @@ class MicroHybrid(Whole):
         stays = f", slopes stay at {BELOW:g} of it" if self.slopes == "largest" else ""
         return said, f"alpha = {parts.alpha:.4g}; largest alpha of all clusters: {limit}{stays}"
 
-    def levels(self, design: Design) -> tuple[Level, ...]:
+    def levels(self, design: Design) -> tuple[Domain, ...]:
         """What is kept in groups of clusters, in clusters and in pieces."""
         by = self._by(design)
         found = []
@@ -207,10 +207,10 @@ class MicroHybrid(Whole):
             if claims and by.get(place):
                 fitted = [name for claim in claims if claim.what == "fit" for name in claim.columns]
                 terms = [term for name in fitted for term in parse(getattr(self, name)).terms]
-                statistics = tuple(c.what for c in claims if c.what in LEVELLED)
+                statistics = tuple(c.what for c in claims if c.what in WITHIN_DOMAINS)
                 holes = design.roles.missing == "patterns"
                 named = " and ".join([*by[place], *([MISSING] if holes else [])])
-                found.append(Level(named, by[place], statistics, columns_of(design, terms), holes))
+                found.append(Domain(named, by[place], statistics, columns_of(design, terms), holes))
         return tuple(found)
 
     def residuals(self, design: Design) -> Residuals | None:
@@ -225,9 +225,11 @@ class MicroHybrid(Whole):
         if not kept:
             return None
         formulas = tuple(self.matrices(design.roles).items())
-        return Residuals(Crossing(tuple(by.items()), formulas, design.roles.missing == "patterns"), tuple(kept))
+        return Residuals(
+            CrossedRegression(tuple(by.items()), formulas, design.roles.missing == "patterns"), tuple(kept)
+        )
 
-    def _kept(self, design: Design) -> tuple[Kept, ...]:
+    def _kept(self, design: Design) -> tuple[KeptStatistic, ...]:
         return kept(self._parts(design.roles), self.slopes)
 
     def _by(self, design: Design) -> dict[str, tuple[str, ...]]:

@@ -18,8 +18,8 @@ from suffice.design.roles import Roles
 from suffice.errors import UsageError
 from suffice.method.masked import Made
 from suffice.method.parameter import Choice, Count, parameter
-from suffice.method.records import Task
-from suffice.method.recordwise import Whole
+from suffice.method.records import Records
+from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
 
@@ -29,7 +29,7 @@ PARTITIONS = ("mdav", "best", "univariate", "individual")
 
 
 @dataclass(frozen=True)
-class Microaggregate(Whole):
+class Microaggregate(Recordwise):
     """Groups of k or more like records, each released with its group's mean, median or fitted values.
 
     Y*_i = mean of y over the group of record i;  by="fitted": X_i B_g, B_g the regression of the group
@@ -46,7 +46,7 @@ class Microaggregate(Whole):
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).normal(size=(30, 2))
-    >>> Ystar = Microaggregate(k=3).mask(Task(np.ones((30, 1)), Y, Y), Seed.for_tests(1).derive("doctest"))
+    >>> Ystar = Microaggregate(k=3).mask(Records(np.ones((30, 1)), Y, Y), Seed.for_tests(1).derive("doctest"))
     >>> np.allclose(Ystar.mean(axis=0), Y.mean(axis=0)), int(np.unique(Ystar, axis=0, return_counts=True)[1].min())
     (True, 3)
     """
@@ -80,7 +80,7 @@ class Microaggregate(Whole):
             )
         return roles
 
-    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Made:
+    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Made:
         """The aggregated records, and how much they lost."""
         labels = self.labels(task.Y, progress)
         Ystar = np.array(task.Y)
@@ -97,7 +97,7 @@ class Microaggregate(Whole):
             return optimal(V @ np.linalg.svd(V.T @ V)[0][:, 0], self.k)
         return (best if self.partition == "best" else mdav)(V, self.k, progress=progress)
 
-    def _aggregated(self, task: Task, labels: Labels, columns: slice | int) -> Array:
+    def _aggregated(self, task: Records, labels: Labels, columns: slice | int) -> Array:
         Y = task.Y[:, columns] if isinstance(columns, slice) else task.Y[:, [columns]]
         if self.by == "median":
             made = medians(labels, Y)

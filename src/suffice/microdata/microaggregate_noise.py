@@ -13,15 +13,15 @@ from suffice.algorithms.partition.aggregates import means
 from suffice.errors import InfeasibleError
 from suffice.method.masked import Made
 from suffice.method.parameter import Choice, Count, parameter
-from suffice.method.records import Task
-from suffice.method.recordwise import Whole
+from suffice.method.records import Records
+from suffice.method.recordwise import Recordwise
 from suffice.microdata.microaggregate import PARTITIONS, Microaggregate, Partition
 from suffice.progress import Progress
 from suffice.seed import Stream
 
 
 @dataclass(frozen=True)
-class MicroaggregateNoise(Whole):
+class MicroaggregateNoise(Recordwise):
     """Group means plus noise with exactly the covariance that was lost.
 
     Y* = M + T* W,  M the group means,  W'W = (Y - M)'(Y - M),  T* orthogonal to 1 and M
@@ -37,7 +37,7 @@ class MicroaggregateNoise(Whole):
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).normal(size=(40, 2))
-    >>> Ystar = MicroaggregateNoise(k=4).mask(Task(np.ones((40, 1)), Y, Y), Seed.for_tests(1).derive("doctest"))
+    >>> Ystar = MicroaggregateNoise(k=4).mask(Records(np.ones((40, 1)), Y, Y), Seed.for_tests(1).derive("doctest"))
     >>> np.allclose(Ystar.mean(axis=0), Y.mean(axis=0)), np.allclose(np.cov(Ystar.T), np.cov(Y.T))
     (True, True)
     """
@@ -51,7 +51,7 @@ class MicroaggregateNoise(Whole):
         Choice(tuple(name for name in PARTITIONS if name != "individual")), "how like records are found", "mdav"
     )
 
-    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Made:
+    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Made:
         """Means with noise, and how much of the variance is noise."""
         root = np.ones((task.n, 1)) if task.w is None else np.sqrt(task.w)[:, None]
         labels = Microaggregate(k=self.k, partition=self.partition).labels(task.Y, progress)
@@ -73,7 +73,7 @@ class MicroaggregateNoise(Whole):
         return cls(), cls(k=6, partition="univariate")
 
 
-def _centred(task: Task) -> Array:
+def _centred(task: Records) -> Array:
     return np.asarray(task.Y - np.average(task.Y, axis=0, weights=task.w))
 
 

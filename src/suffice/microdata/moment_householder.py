@@ -10,11 +10,11 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, scores, split
 from suffice.algorithms.reflection.direction import aimed
-from suffice.algorithms.reflection.equations import Equations, solved
+from suffice.algorithms.reflection.equations import ThirdEquations, solved
 from suffice.errors import InfeasibleError
 from suffice.method.parameter import Number, parameter
-from suffice.method.records import Task
-from suffice.method.recordwise import Whole
+from suffice.method.records import Records
+from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
 
@@ -25,7 +25,7 @@ LEAST, WIDE = 0.01, 2.0
 
 
 @dataclass(frozen=True)
-class MomentHouseholder(Whole):
+class MomentHouseholder(Recordwise):
     """Reflect the residuals across a secret direction that leaves third moments, and all bounds, as they are.
 
     y*_ij = y_ij - lambda_j eps_i,   sum_i y*_ij y*_ik y*_il = sum_i y_ij y_ik y_il       Remark 2
@@ -47,7 +47,7 @@ class MomentHouseholder(Whole):
 
     >>> from suffice.seed import Seed
     >>> y = np.random.default_rng(1).exponential(size=(60, 1))
-    >>> made = MomentHouseholder(change=0.5).mask(Task(np.ones((60, 1)), y, y), Seed.for_tests(1).derive("doctest"))
+    >>> made = MomentHouseholder(change=0.5).mask(Records(np.ones((60, 1)), y, y), Seed.for_tests(1).derive("doctest"))
     >>> [bool(np.isclose((made**power).mean(), (y**power).mean())) for power in (1, 2, 3, 4)]
     [True, True, True, False]
     >>> bool(np.std(made - y) >= 0.5 * np.std(y))
@@ -61,7 +61,7 @@ class MomentHouseholder(Whole):
         Number(0, 2**0.5, closed=False), "how far every column moves at least, in residual standard deviations", 0.5
     )
 
-    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Reflected:
+    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Reflected:
         """The release, and how many starts it took."""
         mirror = Mirror.of(task)
         if not mirror.E.any():
@@ -130,7 +130,7 @@ class Mirror:
     w: weights that add up to one
     """
 
-    task: Task
+    task: Records
     w: Array
     X: Array
     E: Array
@@ -139,7 +139,7 @@ class Mirror:
     S: Array
 
     @classmethod
-    def of(cls, task: Task) -> Mirror:
+    def of(cls, task: Records) -> Mirror:
         w = np.full(task.n, 1 / task.n) if task.w is None else task.w / task.w.sum()
         root = np.sqrt(w)[:, None]
         per = np.where(root > 0, root, np.inf)  # a record of weight zero counts nowhere
@@ -159,7 +159,7 @@ class Mirror:
                 f"{self.task.Y.shape[1]}\nMask fewer variables together, or use fewer given terms."
             )
 
-    def equations(self, a: Array) -> Equations:
+    def equations(self, a: Array) -> ThirdEquations:
         """What eps must satisfy when its projection on the residuals is a."""
         mu = 2 * (self.S * self.w[:, None]).T @ (self.T @ a)
         turn = np.linalg.qr(np.column_stack([mu, np.eye(len(mu))]))[0]  # the first axis along mu
@@ -168,7 +168,7 @@ class Mirror:
         k, l = np.triu_indices(S.shape[1])  # noqa: E741
         L = np.hstack([self.X, self.T, c * S[:, k] * S[:, l]])
         b = np.concatenate([np.zeros(self.X.shape[1]), a, np.zeros(len(k))])
-        return Equations(L, b, s, S, c, self.w)
+        return ThirdEquations(L, b, s, S, c, self.w)
 
     def room(self, a: Array) -> Array:
         """How far eps_i may go from (T a)_i to either side before a limit is met."""

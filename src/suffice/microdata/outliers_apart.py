@@ -17,7 +17,7 @@ from suffice.errors import InfeasibleError, UsageError
 from suffice.method.isometric import Isometric
 from suffice.method.method import AMethod, Method
 from suffice.method.parameter import Number, parameter
-from suffice.method.recordwise import Whole
+from suffice.method.recordwise import Recordwise
 from suffice.method.steps import Several
 from suffice.microdata.ipso import Ipso
 from suffice.microdata.micro_hybrid import MicroHybrid
@@ -66,7 +66,7 @@ class OutliersApart(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         parts = (self.rest, self.outlying)
-        if not all(isinstance(part, Isometric | Whole | Several) for part in parts):
+        if not all(isinstance(part, Isometric | Recordwise | Several) for part in parts):
             raise UsageError("outliers-apart: its parts cannot be split again, nor be other records.")
         if any(isinstance(step, MicroHybrid) for part in parts for step in getattr(part, "steps", (part,))):
             raise UsageError(

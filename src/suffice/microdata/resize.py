@@ -12,7 +12,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, new_directions, split
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method.parameter import Count, parameter
-from suffice.method.synthetic import Redrawn
+from suffice.method.synthetic import Synthetic
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
@@ -22,7 +22,7 @@ MOST = 2**20
 
 
 @dataclass(frozen=True)
-class Resize(Redrawn):
+class Resize(Synthetic):
     """Draw m new records that have the means and the covariance matrix of the original ones.
 
     Y* = 1 mean' + sqrt(m) T* R,   R'R = S,   T*'T* = I,   T*'1 = 0         (3)-(4)

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.drift import corrected
 from suffice.algorithms.rotation.kernel import kernel
@@ -19,14 +19,14 @@ from suffice.algorithms.rotation.turn import Chance
 from suffice.algorithms.rotation.walk import Walk
 from suffice.errors import UsageError
 from suffice.method.parameter import Choice, Count, Number, parameter
-from suffice.method.records import Task
-from suffice.method.recordwise import Whole
+from suffice.method.records import Records
+from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
 
 
 @dataclass(frozen=True)
-class Rotate(Whole):
+class Rotate(Recordwise):
     """Turn small groups of records so that means, covariances, regressions, bounds and edits all stay.
 
     y*_G = H y_G,   H'H = I,   H x_G = x_G,   low <= y* <= high,   C y* <= c        for every group G
@@ -49,7 +49,7 @@ class Rotate(Whole):
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).exponential(size=(30, 2))
-    >>> task = Task(np.ones((30, 1)), Y, Y)
+    >>> task = Records(np.ones((30, 1)), Y, Y)
     >>> Ystar = Rotate(sweeps=20).mask(task, Seed.for_tests(1).derive("doctest"))
     >>> np.allclose(Ystar.sum(axis=0), Y.sum(axis=0)), np.allclose(Ystar.T @ Ystar, Y.T @ Y)
     (True, True)
@@ -87,9 +87,9 @@ class Rotate(Whole):
     def _target(self) -> Target:
         return Target(self.correlation, self.linkage)
 
-    def answer(self, task: Task, stream: Stream, progress: Progress | None = None) -> Walk:
+    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
-        ground, likeness = Ground.of(task), Likeness.of(task)
+        ground, likeness = Constraints.of(task), Likeness.of(task)
         dealer = Dealer.of(task, self.groups, self.zeros)
         start, repairs = repaired(task.Y, ground, dealer, stream)
         Y, course = np.array(start, order="C"), self._course(likeness, stream)

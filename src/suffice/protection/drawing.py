@@ -10,21 +10,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import CONSTANT, Array
 from suffice.algebra.decomposition import gqr, split
 from suffice.errors import InfeasibleError, InputError
 from suffice.method.isometric import Isometric
-from suffice.method.synthetic import Redrawn
+from suffice.method.synthetic import Synthetic
 from suffice.protection.grouped import grouped
-from suffice.protection.protected import Done, Drawn, Piece
-from suffice.protection.steps import Work, levels_of
-from suffice.protection.strata import Division
+from suffice.protection.protected import Drawn, Protected, Stratum
+from suffice.protection.steps import Original, levels_of
+from suffice.protection.strata import Strata
 from suffice.protection.watch import Watch, negatives
 from suffice.rows.arrow import released_schema
 from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import Batches
+from suffice.rows.parquet import ArrowRows
 from suffice.rows.shuffle import shuffled
-from suffice.statistics.statistic import CONSTANT
 
 Counts = NDArray[np.int64]
 
@@ -44,13 +43,13 @@ class _Explained(Isometric):
         return ()
 
 
-def redrawn(work: Work, method: Redrawn, division: Division | None) -> Done:
+def redrawn(work: Original, method: Synthetic, division: Strata | None) -> Protected:
     """m records in place of those of the file, the groups in proportion to theirs."""
     known = work.done(_Explained(), None) if division is None else grouped(work, _Explained(), None, division)
     pieces = tuple(replace(piece, remarks=()) for piece in known.pieces)
     _check_weights(pieces)
     moments = [moments_of(piece) for piece in pieces]
-    sizes = np.array([piece.solution.survey.spread.weight for piece in pieces])
+    sizes = np.array([piece.solution.profile.spread.weight for piece in pieces])
     counts = dealt_out(method.records, sizes, np.array([len(R) + 1 for _, R in moments]))
     values, order = _values(work, method, moments, counts), shuffled(work.stream, method.records)
     groups = np.repeat(np.arange(len(counts)), counts)
@@ -65,10 +64,10 @@ def redrawn(work: Work, method: Redrawn, division: Division | None) -> Done:
     )
 
 
-def moments_of(piece: Piece) -> tuple[Array, Array]:
+def moments_of(piece: Stratum) -> tuple[Array, Array]:
     """Mean and R of the records protected together, S = R'R; the mean of a constant is that constant."""
     solution = piece.solution
-    spread = solution.survey.spread.columns(solution.confidential)
+    spread = solution.profile.spread.columns(solution.confidential)
     return np.where(spread.low == spread.high, spread.low, spread.mean), gqr(solution.E).R / np.sqrt(spread.rows)
 
 
@@ -99,7 +98,7 @@ def dealt_out(m: int, sizes: Array, least: Counts) -> Counts:
     return counts
 
 
-def _values(work: Work, method: Redrawn, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
+def _values(work: Original, method: Synthetic, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
     """The records of each group, one group below the other; each group has random numbers of its own."""
     drawn = []
     for number, ((mean, R), count) in enumerate(zip(moments, counts, strict=True)):
@@ -108,7 +107,7 @@ def _values(work: Work, method: Redrawn, moments: Sequence[tuple[Array, Array]],
     return np.vstack(drawn)
 
 
-def notes(work: Work, counts: Counts, sizes: Array) -> tuple[str, ...]:
+def notes(work: Original, counts: Counts, sizes: Array) -> tuple[str, ...]:
     """What a reader of the release must know of its records."""
     found = [
         f"{counts.sum():,} records drawn anew in place of {work.rows.n:,}: none of them stands for one of the original",
@@ -130,9 +129,9 @@ def _proportional(counts: Counts, sizes: Array) -> bool:
     return bool((np.abs(counts * sizes.sum() - counts.sum() * sizes) <= CONSTANT * counts.sum() * sizes.sum()).all())
 
 
-def _check_weights(pieces: tuple[Piece, ...]) -> None:
+def _check_weights(pieces: tuple[Stratum, ...]) -> None:
     """Refuses groups of which there is nothing to keep."""
-    empty = sum(piece.solution.survey.effective is None for piece in pieces)
+    empty = sum(piece.solution.profile.effective is None for piece in pieces)
     if 0 < empty < len(pieces):
         raise InputError(
             f"All records have weight zero in {empty} of {len(pieces)} groups: they have no moments to be kept.\n"
@@ -140,7 +139,7 @@ def _check_weights(pieces: tuple[Piece, ...]) -> None:
         )
 
 
-def _frame(work: Work, division: Division | None, values: Array, groups: Counts) -> Any:
+def _frame(work: Original, division: Strata | None, values: Array, groups: Counts) -> Any:
     """New records as the kind of frame that came in; what tells their group is as it was."""
     roles, rows = work.design.roles, work.rows
     leaving = [name for name in rows.kinds if name in (*roles.groups, *roles.confidential)]
@@ -148,11 +147,11 @@ def _frame(work: Work, division: Division | None, values: Array, groups: Counts)
     first = np.zeros(1, dtype=np.int64) if division is None else np.unique(division.labels, return_index=True)[1]
     if isinstance(rows, MemoryRows):
         return rows.assembled(leaving, made, first[groups])
-    assert isinstance(rows, Batches)
+    assert isinstance(rows, ArrowRows)
     return _labels(rows, first, list(roles.groups)).assembled(leaving, made, groups)
 
 
-def _labels(rows: Batches, places: Counts, names: list[str]) -> MemoryRows:
+def _labels(rows: ArrowRows, places: Counts, names: list[str]) -> MemoryRows:
     """The columns that tell groups, in the records at some places, as a release of the file has them."""
     if not names:
         return MemoryRows(pa.table({}))
@@ -165,9 +164,8 @@ def _labels(rows: Batches, places: Counts, names: list[str]) -> MemoryRows:
     return MemoryRows(pa.concat_tables(taken).take(pa.array(np.argsort(order))))
 
 
-def _watched(work: Work, known: Done, values: Array) -> Watch:
+def _watched(work: Original, known: Protected, values: Array) -> Watch:
     """No record is that of anyone, so that none can be given away; signs are seen in the records that were drawn."""
     design = work.design
-    spread = work.survey.spread.columns(slice(design.m, design.m + design.k))
-    constant = spread.sd <= CONSTANT * spread.size
-    return replace(known.watch, copies=(), outlying_near=0, negative=negatives(spread, constant, values))
+    spread = work.profile.spread.columns(slice(design.m, design.m + design.k))
+    return replace(known.watch, copies=(), outlying_near=0, negative=negatives(spread, spread.constant, values))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.algebra.absorption import Absorbed, Codes, LevelSums
+from suffice.algebra.absorption import Absorption, Codes, LevelSums
 from suffice.algebra.array import Array
-from suffice.algebra.factor import Factor
+from suffice.algebra.factor import RFactor
 from suffice.algebra.isometry import Basis, Isometry
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
-from suffice.design.profile import Frame, Survey, centre_of
-from suffice.rows.rows import BLOCK, Block, Both, Rows
+from suffice.design.profile import Matrices, Profile, centre_of
+from suffice.rows.rows import BLOCK, Block, Product, Rows
 from suffice.seed import Stream
 from suffice.statistics.standing import Standing
 
@@ -63,21 +63,21 @@ class Draws:
         self.room, self.filled = None, set()
 
 
-def coordinates(rows: Rows, frame: Frame, survey: Survey, draws: Draws) -> Basis:
+def coordinates(rows: Rows, matrices: Matrices, profile: Profile, draws: Draws) -> Basis:
     """The centre and coordinates that the survey suggests, and the means in the levels of an absorbed factor."""
-    centre = centre_of(frame.design, survey.spread)
-    if frame.design.absorbed is None:
-        return Basis.choose(survey.sample, survey.spread, centre)
-    return Basis.scaled(survey.spread, centre, absorbed(rows, frame, centre, draws))
+    centre = centre_of(matrices.design, profile.spread)
+    if matrices.design.absorbed is None:
+        return Basis.choose(profile.sample, profile.spread, centre)
+    return Basis.scaled(profile.spread, centre, absorbed(rows, matrices, centre, draws))
 
 
-def absorbed(rows: Rows, frame: Frame, centre: Array, draws: Draws) -> Absorbed:
+def absorbed(rows: Rows, matrices: Matrices, centre: Array, draws: Draws) -> Absorption:
     """Means of [W Z] in the levels of the absorbed factor, about a centre: an offset costs them no digits."""
-    design, p = frame.design, len(centre)
+    design, p = matrices.design, len(centre)
     kept = np.empty(rows.n, dtype=np.int32) if rows.n <= LABELLED else None
 
     def of(block: Block) -> LevelSums:
-        A, labels = frame.matrix(block, draws.columns), design.labels(block)
+        A, labels = matrices.matrix(block, draws.columns), design.labels(block)
         assert labels is not None
         if kept is not None:
             kept[block.start : block.start + len(block)] = labels
@@ -85,8 +85,8 @@ def absorbed(rows: Rows, frame: Frame, centre: Array, draws: Draws) -> Absorbed:
         A[:, p:] = draws.of(block)
         return LevelSums.of(A, design.weights(block), labels)
 
-    runs = rows.map(lambda run: [of(block) for block in run], frame.columns, "absorbing")
-    return Absorbed.learn(runs, design.levels, p + draws.columns, kept)
+    runs = rows.map(lambda run: [of(block) for block in run], matrices.columns, "absorbing")
+    return Absorption.learn(runs, design.levels, p + draws.columns, kept)
 
 
 def labels_of(design: Design, basis: Basis, block: Block) -> Codes | None:
@@ -96,19 +96,19 @@ def labels_of(design: Design, basis: Basis, block: Block) -> Codes | None:
     return basis.absorbed.labels[block.start : block.start + len(block)]
 
 
-def fold(rows: Rows, frame: Frame, basis: Basis, draws: Draws, spread: Spread) -> tuple[Isometry, Standing]:
+def fold(rows: Rows, matrices: Matrices, basis: Basis, draws: Draws, spread: Spread) -> tuple[Isometry, Standing]:
     """The small factor of all rows in these coordinates, and what the certificate will compare with."""
-    mean_weight, plain, p = spread.weight / spread.rows, frame.design.m + frame.design.k, len(basis.centre)
+    mean_weight, plain, p = spread.weight / spread.rows, matrices.design.m + matrices.design.k, len(basis.centre)
 
-    def of(block: Block) -> Both:
-        A, w = frame.matrix(block, draws.columns), frame.design.weights(block)
+    def of(block: Block) -> Product:
+        A, w = matrices.matrix(block, draws.columns), matrices.design.weights(block)
         A[:, :p] -= basis.centre
-        original = Standing.of(block, frame.design, A[:, :plain])
+        original = Standing.of(block, matrices.design, A[:, :plain])
         A[:, p:] = draws.of(block)
-        basis.divide(A, labels_of(frame.design, basis, block))
+        basis.divide(A, labels_of(matrices.design, basis, block))
         if w is not None:
             A *= np.sqrt(w / mean_weight)[:, None]
-        return Both(Factor.of(A), original)
+        return Product(RFactor.of(A), original)
 
-    both = rows.fold(of, frame.columns, "folding")
-    return Isometry.of(basis, Factor(spread.rows, both.one.R)), both.two
+    both = rows.fold(of, matrices.columns, "folding")
+    return Isometry.of(basis, RFactor(spread.rows, both.one.R)), both.two

@@ -12,24 +12,24 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import EPS, Array
+from suffice.algebra.array import Array
 from suffice.design.design import Design
-from suffice.design.profile import Frame, centre_of, companion_columns
+from suffice.design.profile import Matrices, centre_of, companion_columns
 from suffice.errors import InfeasibleError, InputError
 from suffice.method.method import Method
-from suffice.protection.protected import SAMPLED, Done, Piece
-from suffice.protection.steps import Work, levels_of
-from suffice.protection.strata import Division
+from suffice.protection.protected import SAMPLED, Protected, Stratum
+from suffice.protection.steps import Original, levels_of
+from suffice.protection.strata import Strata
 from suffice.protection.super_blocks import SUPER, stored
 from suffice.protection.watch import Giants, Watch, copies, negatives, outliers
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import COMPANION, Joined
-from suffice.rows.memory import Columns
+from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Block, Rows
 from suffice.statistics.standing import stand
 
 
-def grouped(work: Work, method: Method, start: Rows | None, division: Division) -> Done:
+def grouped(work: Original, method: Method, start: Rows | None, division: Strata) -> Protected:
     """Every group protected by itself; the cells that a group lacks stay missing."""
     design, rows = work.design, work.rows
     beside = rows if start is None else Joined(rows, start, design.confidential)
@@ -37,7 +37,7 @@ def grouped(work: Work, method: Method, start: Rows | None, division: Division) 
     values[:] = np.nan
     pieces, refused, ready = [], Refused(division.count), 0
     labels: dict[str, NDArray[np.int64]] = {}
-    for number, places, part in division.parts(beside, Frame(design, start is not None).columns):
+    for number, places, part in division.parts(beside, Matrices(design, start is not None).columns):
         names = division.confidential[number]
         if names:
             with refused.noted(number, part.n):
@@ -59,18 +59,18 @@ def grouped(work: Work, method: Method, start: Rows | None, division: Division) 
 
 
 def _piece(
-    work: Work, method: Method, part: Rows, started: bool, names: tuple[str, ...], number: int
-) -> tuple[Piece, Array, Mapping[str, NDArray[np.int64]]]:
+    work: Original, method: Method, part: Rows, started: bool, names: tuple[str, ...], number: int
+) -> tuple[Stratum, Array, Mapping[str, NDArray[np.int64]]]:
     """One group protected, as if it were the file."""
     design = _weighing(work.design.part(names), part)
     limits = None if work.limits is None else work.limits.part(names)
-    survey = Frame(design, started).survey(part)
-    own = Work(part, design, survey, limits, work.stream.child(f"group {number}"), work.finish)
+    profile = Matrices(design, started).profile(part)
+    own = Original(part, design, profile, limits, work.stream.child(f"group {number}"), work.finish)
     solved = own.solved(method, Companion(part, names) if started else None)
     Ystar = room(part, design.k)
     share = max(2, SAMPLED * part.n // work.rows.n)
     watch = own.mapped(solved.rows, solved.solution, True, Ystar, share)
-    return Piece(solved.solution, watch, solved.unmoved, solved.remarks), Ystar, solved.labels
+    return Stratum(solved.solution, watch, solved.unmoved, solved.remarks), Ystar, solved.labels
 
 
 def _weighing(design: Design, part: Rows) -> Design:
@@ -82,25 +82,25 @@ def _weighing(design: Design, part: Rows) -> Design:
 
 
 def _together(
-    work: Work, pieces: tuple[Piece, ...], values: Array, method: Method, labels: Mapping[str, NDArray[np.int64]]
-) -> Done:
+    work: Original, pieces: tuple[Stratum, ...], values: Array, method: Method, labels: Mapping[str, NDArray[np.int64]]
+) -> Protected:
     design, rows = work.design, work.rows
     made = stored(rows, iter([values]), design.confidential)
     both = Joined(rows, made, design.confidential)
-    columns = Frame(design, True).columns
-    centre = centre_of(design, work.survey.spread)[: design.m + design.k]
+    columns = Matrices(design, True).columns
+    centre = centre_of(design, work.profile.spread)[: design.m + design.k]
 
     def released(block: Block) -> Array:
         return companion_columns(block, design)
 
-    return Done(
+    return Protected(
         both,
         columns,
         released,
         pieces,
-        values if isinstance(rows, Columns) else None,
+        values if isinstance(rows, ArrayRows) else None,
         design,
-        work.survey,
+        work.profile,
         work.stream,
         centre,
         stand(rows, design, centre),
@@ -110,11 +110,13 @@ def _together(
     )
 
 
-def _watched(work: Work, rows: Rows, columns: Sequence[str], pieces: tuple[Piece, ...], independent: bool) -> Watch:
+def _watched(
+    work: Original, rows: Rows, columns: Sequence[str], pieces: tuple[Stratum, ...], independent: bool
+) -> Watch:
     """Leverages and residuals are a group's own; values that lie far out, copies and signs are seen in the whole."""
     design = work.design
-    spread = work.survey.spread.columns(slice(design.m, design.m + design.k))
-    constant = spread.sd <= 4 * EPS * spread.size
+    spread = work.profile.spread.columns(slice(design.m, design.m + design.k))
+    constant = spread.constant
     leverage = reduce(add, (piece.watch.leverage for piece in pieces))
     highest = max(piece.watch.highest for piece in pieces)
 
@@ -150,7 +152,7 @@ def _watched(work: Work, rows: Rows, columns: Sequence[str], pieces: tuple[Piece
 
 def room(rows: Rows, k: int) -> Array:
     """Room for released values: in memory where the rows are, or in a nameless file where they are many."""
-    if isinstance(rows, Columns) or rows.n <= SUPER:
+    if isinstance(rows, ArrayRows) or rows.n <= SUPER:
         return np.empty((rows.n, k), order="F")
     with tempfile.TemporaryFile() as file:
         return np.memmap(file, dtype=np.float64, mode="w+", shape=(rows.n, k))

@@ -15,9 +15,9 @@ from suffice.design.category import Category
 from suffice.design.design import Design
 from suffice.design.groups import codes_of, learnt
 from suffice.design.limits import Limits
-from suffice.design.profile import Frame, Survey, centre_of, companion_columns
-from suffice.method.records import Task
-from suffice.method.recordwise import Whole
+from suffice.design.profile import Matrices, Profile, centre_of, companion_columns
+from suffice.method.records import Records
+from suffice.method.recordwise import Recordwise
 from suffice.protection.fold import STEEP, Draws, fold
 from suffice.rows.rows import Block, Rows
 from suffice.seed import Stream
@@ -31,7 +31,7 @@ class Wanted:
     groupings: Mapping[str, tuple[Category, ...]]
 
     @classmethod
-    def of(cls, method: Whole, rows: Rows, design: Design) -> Wanted:
+    def of(cls, method: Recordwise, rows: Rows, design: Design) -> Wanted:
         roles = replace(design.roles, groups=(), labels=(), keep=(), identifiers=(), edits=())
         designs = {
             name: Design.learn(rows, replace(roles, given=formula), absorb=False)
@@ -79,13 +79,13 @@ class Layout:
 
     @classmethod
     def of(
-        cls, rows: Rows, design: Design, survey: Survey, limits: Limits | None, started: bool, wanted: Wanted
+        cls, rows: Rows, design: Design, profile: Profile, limits: Limits | None, started: bool, wanted: Wanted
     ) -> Layout:
-        frame, none, spread = Frame(design, False), Draws(Stream(b""), 0), survey.spread
-        basis = Basis.choose(survey.sample, spread, centre_of(design, spread))
-        isometry, _ = fold(rows, frame, basis, none, spread)
+        matrices, none, spread = Matrices(design, False), Draws(Stream(b""), 0), profile.spread
+        basis = Basis.choose(profile.sample, spread, centre_of(design, spread))
+        isometry, _ = fold(rows, matrices, basis, none, spread)
         if isometry.condition > STEEP:
-            isometry, _ = fold(rows, frame, isometry.refined(), none, spread)
+            isometry, _ = fold(rows, matrices, isometry.refined(), none, spread)
         given = [j for j in isometry.pivots if j < design.m]
         return cls(design, isometry.basis, given, spread.weight / spread.rows, limits, started, wanted)
 
@@ -122,13 +122,13 @@ class Layout:
         out[:, self.width - self.wanted.width :] = self.wanted.records(block)
         return out
 
-    def task(self, records: Array) -> Task:
+    def task(self, records: Array) -> Records:
         r, k, last = len(self.given), self.design.k, self.now.stop
         limits = self.limits
         if limits is not None:
             rhs, b = np.split(records[:, last + 2 : last + 2 + self.edits], [len(limits.C)], axis=1)
             limits = replace(limits, rhs=np.ascontiguousarray(rhs), b=np.ascontiguousarray(b))
-        return Task(
+        return Records(
             np.ascontiguousarray(records[:, 1 : 1 + r]),
             np.ascontiguousarray(records[:, self.now]),
             np.ascontiguousarray(records[:, 1 + r : 1 + r + k]),

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.design.design import Design
-from suffice.design.profile import Survey
+from suffice.design.profile import Profile
 from suffice.protection.solution import Solution
 from suffice.protection.watch import Watch
 from suffice.rows.rows import Block, Rows
 from suffice.rows.shuffle import shuffled
 from suffice.seed import Stream
-from suffice.statistics.domain import Level
+from suffice.statistics.domain import Domain
 from suffice.statistics.standing import Standing
 
 SAMPLED = 5000
@@ -26,7 +26,7 @@ SAMPLED = 5000
 
 
 @dataclass(frozen=True, repr=False)
-class Piece:
+class Stratum:
     """Records protected together - all of them, a group, a pattern of holes - and what was seen of them."""
 
     solution: Solution
@@ -63,23 +63,23 @@ class Drawn:
 
 
 @dataclass(frozen=True, repr=False)
-class Done:
+class Protected:
     """What a release is made of: `released` gives Y* of a block of `rows` that holds `columns`."""
 
     rows: Rows
     columns: tuple[str, ...]
     released: Callable[[Block], Array]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Stratum, ...]
     Ystar: Array | None
     """All of it, where the rows are in memory."""
     design: Design
-    survey: Survey
+    profile: Profile
     stream: Stream
     centre: Array
     original: Standing
     """What the certificate compares with, about the centre."""
     watch: Watch
-    levels: tuple[Level, ...] = ()
+    levels: tuple[Domain, ...] = ()
     """Groups in which statistics are kept."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Columns that the method made, in the order of the rows; they leave with the release."""
@@ -132,7 +132,7 @@ class Marked(Rows):
 class Leaving(Rows):
     """The rows that leave, before they are written and shuffled."""
 
-    def __init__(self, done: Done) -> None:
+    def __init__(self, done: Protected) -> None:
         self.done, self.rows = done, done.marked(done.rows)
         self.n, self.kinds, self.threads = done.rows.n, self.rows.kinds, done.rows.threads
         self.progress = done.rows.progress

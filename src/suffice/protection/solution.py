@@ -13,7 +13,7 @@ from suffice.algebra.decomposition import split
 from suffice.algebra.isometry import Isometry
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
-from suffice.design.profile import Frame, Survey
+from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
 from suffice.method.parameter import Data, parameter
@@ -44,8 +44,8 @@ class Supplied(Isometric):
 class Solution:
     """The answer, ready to be mapped over rows; `small` keeps what was solved, for the guards."""
 
-    frame: Frame
-    survey: Survey
+    matrices: Matrices
+    profile: Profile
     isometry: Isometry
     original: Standing
     draws: Draws
@@ -59,26 +59,26 @@ class Solution:
     """The rows have been made already: they are the companion, and leave as they are."""
 
     @classmethod
-    def find(cls, rows: Rows, frame: Frame, survey: Survey, method: Isometric, draws: Draws) -> Solution:
-        spread = survey.spread
-        basis = coordinates(rows, frame, survey, draws)
-        isometry, original = fold(rows, frame, basis, draws, spread)
+    def find(cls, rows: Rows, matrices: Matrices, profile: Profile, method: Isometric, draws: Draws) -> Solution:
+        spread = profile.spread
+        basis = coordinates(rows, matrices, profile, draws)
+        isometry, original = fold(rows, matrices, basis, draws, spread)
         for _ in range(2):
             if isometry.condition > STEEP:
-                isometry, _ = fold(rows, frame, isometry.refined(), draws, spread)
-        small = Small.of(frame, isometry, spread, method, draws.columns)
-        Ystar, remarks = small.solved(method, frame)
+                isometry, _ = fold(rows, matrices, isometry.refined(), draws, spread)
+        small = SmallFactor.of(matrices, isometry, spread, method, draws.columns)
+        Ystar, remarks = small.solved(method, matrices)
         E, Estar = split(small.Y, small.X)[1], split(Ystar, small.X)[1]
         explained = ~E.any(axis=0)
         change = np.where(explained, 0.0, Ystar - small.Y)  # what X explains, and constants, stay bit for bit
         first = len(small.above)
         M, shift = isometry.carry(change[first:]), small.shift(isometry, change[:first])
-        known = frame, survey, isometry, original, draws
+        known = matrices, profile, isometry, original, draws
         return cls(*known, M, E[first:], Estar[first:], remarks, shift, isinstance(method, Supplied))
 
     @property
     def design(self) -> Design:
-        return self.frame.design
+        return self.matrices.design
 
     @property
     def confidential(self) -> slice:
@@ -92,11 +92,11 @@ class Solution:
 
     @property
     def nu(self) -> int:
-        return self.survey.spread.rows - self.rank
+        return self.profile.spread.rows - self.rank
 
     def mapped(self, block: Block) -> tuple[Array, Array, Array, Array]:
         """Y, the change, Y* and the coordinates A of a block: where nothing changes, the digits stay."""
-        A = self.frame.matrix(block, self.draws.columns)
+        A = self.matrices.matrix(block, self.draws.columns)
         p = A.shape[1] - self.draws.columns
         Y = A[:, self.confidential].copy(order="F")
         made = A[:, self.confidential.stop : p].copy(order="F") if self.supplied else None
@@ -117,16 +117,16 @@ class Solution:
         """The map that is watched; `sampled` rows are kept whole. Where nothing is carried over, no giant can be."""
         return Watching(
             self,
-            self.survey.spread.columns(self.confidential),
+            self.profile.spread.columns(self.confidential),
             np.sort(sampled),
-            Hat.of(self.design, self.isometry, self.survey.spread),
+            Hat.of(self.design, self.isometry, self.profile.spread),
             self.isometry.carry(np.hstack([self.E, self.Estar])),
             independent,
         )
 
 
 @dataclass(frozen=True, repr=False)
-class Small:
+class SmallFactor:
     """What a method is given in place of the rows.
 
     Where a factor is absorbed and the method does not keep the fits, the factor of P_D [W Z] stands above that of
@@ -143,8 +143,8 @@ class Small:
     """The rows that stand above, with the columns of [W Z]."""
 
     @classmethod
-    def of(cls, frame: Frame, isometry: Isometry, spread: Spread, method: Isometric, q: int) -> Small:
-        m, k, p = frame.design.m, frame.design.k, len(spread.mean)
+    def of(cls, matrices: Matrices, isometry: Isometry, spread: Spread, method: Isometric, q: int) -> SmallFactor:
+        m, k, p = matrices.design.m, matrices.design.k, len(spread.mean)
         absorbed = isometry.basis.absorbed
         X, within = isometry.spanning(range(m)), isometry.columns(range(p + q))
         n = spread.rows - (0 if absorbed is None else absorbed.rank)
@@ -157,15 +157,15 @@ class Small:
         W = np.vstack([above, within])
         return cls(X, W[:, m : m + k], W[:, p:], W[:, m + k : p], n + len(above), above)
 
-    def solved(self, method: Isometric, frame: Frame) -> tuple[Array, tuple[str, ...]]:
+    def solved(self, method: Isometric, matrices: Matrices) -> tuple[Array, tuple[str, ...]]:
         """Y*, and what must be said about it."""
-        small = method.with_companion(self.G) if frame.companion else method
+        small = method.with_companion(self.G) if matrices.companion else method
         try:
             return small.solve(self.X, self.Y, self.Z, self.n), small.remarks(self.X, self.Y, self.Z, self.n)
         except InfeasibleError as problem:
-            if frame.design.absorbed is None or hasattr(problem, "named"):
+            if matrices.design.absorbed is None or hasattr(problem, "named"):
                 raise
-            term, levels = frame.design.terms[-1], frame.design.levels
+            term, levels = matrices.design.terms[-1], matrices.design.levels
             raise InfeasibleError(f"{problem}\n  (apart from the {levels:,} levels of {term})") from None
 
     def shift(self, isometry: Isometry, change: Array) -> Array | None:

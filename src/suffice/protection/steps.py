@@ -13,53 +13,53 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.design.design import Design
 from suffice.design.limits import Limits
-from suffice.design.profile import Frame, Survey
+from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
-from suffice.method.recordwise import Whole
+from suffice.method.recordwise import Recordwise
 from suffice.method.steps import Steps
 from suffice.protection.fold import Draws
-from suffice.protection.protected import SAMPLED, Done, Piece, Solved
+from suffice.protection.protected import SAMPLED, Protected, Solved, Stratum
 from suffice.protection.solution import Solution, Supplied
 from suffice.protection.super_blocks import masked, stored
 from suffice.protection.watch import Watch
 from suffice.rows.derived import Joined
-from suffice.rows.memory import Columns
+from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Block, Rows
 from suffice.seed import Stream
-from suffice.statistics.domain import Level
+from suffice.statistics.domain import Domain
 from suffice.statistics.domain import levels_of as levels
 
 
 @dataclass(frozen=True, repr=False)
-class Work:
+class Original:
     """The original with what was learnt of it, and the random numbers of the release."""
 
     rows: Rows
     design: Design
-    survey: Survey
+    profile: Profile
     limits: Limits | None
     stream: Stream
-    finish: tuple[Whole, ...] = ()
+    finish: tuple[Recordwise, ...] = ()
     """Steps that the roles ask for behind those of the method: rounding, where columns hold whole numbers."""
 
-    def done(self, method: Method, start: Rows | None) -> Done:
+    def done(self, method: Method, start: Rows | None) -> Protected:
         """All records protected together; `start`: the row-aligned data set that the first step was given."""
         solved = self.solved(method, start)
         rows, solution = solved.rows, solved.solution
-        Ystar = solution.draws.room_for(rows.n, self.design.k) if isinstance(self.rows, Columns) else None
+        Ystar = solution.draws.room_for(rows.n, self.design.k) if isinstance(self.rows, ArrayRows) else None
         watch = self.mapped(rows, solution, method.independent, Ystar, SAMPLED)
-        piece = Piece(solution, watch, solved.unmoved, solved.remarks)
+        piece = Stratum(solution, watch, solved.unmoved, solved.remarks)
         centre = solution.isometry.basis.centre[: self.design.m + self.design.k]
-        return Done(
+        return Protected(
             rows,
-            solution.frame.columns,
+            solution.matrices.columns,
             solution.released,
             (piece,),
             Ystar,
             self.design,
-            self.survey,
+            self.profile,
             self.stream,
             centre,
             solution.original,
@@ -76,15 +76,15 @@ class Work:
         remarks: tuple[str, ...] = ()
         for number, part in enumerate(parts):
             stream = self.stream if len(parts) == 1 else self.stream.child(str(number))
-            if isinstance(part, Whole):
-                survey = self.survey if start is None else Frame(self.design, False).survey(self.rows)
-                made = masked(self._beside(held), held is not None, self.design, survey, self.limits, part, stream)
+            if isinstance(part, Recordwise):
+                profile = self.profile if start is None else Matrices(self.design, False).profile(self.rows)
+                made = masked(self._beside(held), held is not None, self.design, profile, self.limits, part, stream)
                 held, remarks, unmoved = made.rows, (*remarks, *made.remarks), made.unmoved
                 labels = labels if part.finishing else dict(made.labels)
                 continue
             assert isinstance(part, Isometric)
             labels = {}  # what the groups of an earlier step keep is lost, and so they do not leave
-            solution = self._solved(part, held, stream, self.survey if number == 0 else None)
+            solution = self._solved(part, held, stream, self.profile if number == 0 else None)
             if number == len(parts) - 1:
                 return Solved(self._beside(held), solution, (*remarks, *solution.remarks), unmoved, labels)
             held, remarks = self._made(solution, held), (*remarks, *solution.remarks)
@@ -105,7 +105,7 @@ class Work:
                     Ystar[block.start : block.start + len(block)] = values
             return reduce(add, found)
 
-        watch = reduce(add, rows.map(of, solution.frame.columns, "mapping"))
+        watch = reduce(add, rows.map(of, solution.matrices.columns, "mapping"))
         solution.draws.forget()
         return watch
 
@@ -116,13 +116,13 @@ class Work:
     def _beside(self, held: Rows | None) -> Rows:
         return self.rows if held is None else Joined(self.rows, held, self.design.confidential)
 
-    def _solved(self, part: Isometric, held: Rows | None, stream: Stream, known: Survey | None = None) -> Solution:
-        rows, frame = self._beside(held), Frame(self.design, held is not None)
-        survey = frame.survey(rows) if known is None else known
-        kept = self.rows.n if isinstance(self.rows, Columns) else 0
+    def _solved(self, part: Isometric, held: Rows | None, stream: Stream, known: Profile | None = None) -> Solution:
+        rows, matrices = self._beside(held), Matrices(self.design, held is not None)
+        profile = matrices.profile(rows) if known is None else known
+        kept = self.rows.n if isinstance(self.rows, ArrayRows) else 0
         draws = Draws(stream, part.draws(self.design.k), kept)
         try:
-            return Solution.find(rows, frame, survey, part, draws)
+            return Solution.find(rows, matrices, profile, part, draws)
         except InfeasibleError as problem:
             named = getattr(problem, "named", None)  # a method knows columns by position only
             raise (named(self.design.confidential) if named else problem) from None
@@ -133,10 +133,10 @@ class Work:
         def of(run: Sequence[Block]) -> Array:
             return np.vstack([solution.released(block) for block in run])
 
-        values = self._beside(held).map(of, solution.frame.columns, "mapping")
+        values = self._beside(held).map(of, solution.matrices.columns, "mapping")
         return stored(self.rows, values, self.design.confidential)
 
 
-def levels_of(method: Method, design: Design) -> tuple[Level, ...]:
+def levels_of(method: Method, design: Design) -> tuple[Domain, ...]:
     """What is kept in which groups: in those asked for, in the levels of an absorbed factor, in the method's own."""
     return (*levels(design, method.promises), *method.levels(design))

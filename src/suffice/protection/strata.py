@@ -16,8 +16,8 @@ from suffice.design.groups import codes_of, learnt
 from suffice.errors import InputError
 from suffice.rows.arrow import as_float, columns_of
 from suffice.rows.derived import Joined
-from suffice.rows.memory import Columns
-from suffice.rows.parquet import Batches
+from suffice.rows.memory import ArrayRows
+from suffice.rows.parquet import ArrowRows
 from suffice.rows.rows import Block, Rows
 from suffice.rows.spool import Spool
 
@@ -28,7 +28,7 @@ TOGETHER = 2**20
 
 
 @dataclass(frozen=True, repr=False)
-class Division:
+class Strata:
     """The group of every record, and the confidential columns that the records of each group have.
 
     A group is a value of the group columns with a pattern of holes. Groups are numbered in the order of their values.
@@ -40,7 +40,7 @@ class Division:
     """Which of several methods protects each group; empty where there is one."""
 
     @classmethod
-    def of(cls, rows: Rows, design: Design) -> Division | None:
+    def of(cls, rows: Rows, design: Design) -> Strata | None:
         """None where all records are protected together."""
         roles = design.roles
         holes = roles.confidential if roles.missing == "patterns" else ()
@@ -68,7 +68,7 @@ class Division:
         return cls(labels.ravel().astype(np.int32), present)
 
     @classmethod
-    def crossed(cls, division: Division | None, apart: NDArray[np.int64], design: Design) -> Division:
+    def crossed(cls, division: Strata | None, apart: NDArray[np.int64], design: Design) -> Strata:
         """Groups divided once more: each part is protected by another method."""
         outer = np.zeros(len(apart), dtype=np.int64) if division is None else division.labels.astype(np.int64)
         found, labels = np.unique(2**8 * outer + apart, return_inverse=True)
@@ -82,7 +82,7 @@ class Division:
     def parts(self, rows: Rows, columns: Sequence[str]) -> Iterator[tuple[int, NDArray[np.intp], Rows]]:
         """Each group with the places of its records, in order, and its rows."""
         sizes = np.bincount(self.labels, minlength=self.count)
-        if rows.n <= TOGETHER or isinstance(_source(rows), Columns):
+        if rows.n <= TOGETHER or isinstance(_source(rows), ArrayRows):
             yield from self._in_memory(_held(rows, columns), np.arange(rows.n), rows)
             return
         box = _boxes(sizes)
@@ -102,7 +102,7 @@ class Division:
         groups, first = np.unique(labels[order], return_index=True)
         for group, a, b in zip(groups, first, [*first[1:], len(order)], strict=True):
             chosen = {name: values[a:b] for name, values in sorted_.items()}
-            yield int(group), places[order[a:b]], Columns(chosen, rows.kinds, rows.threads)
+            yield int(group), places[order[a:b]], ArrayRows(chosen, rows.kinds, rows.threads)
 
     def _spooled(self, rows: Rows, columns: Sequence[str], box: NDArray[np.intp]) -> list[Spool]:
         """The rows dealt to files, of several small groups or of one large one."""
@@ -156,9 +156,9 @@ def _joined(parts: Sequence[Any]) -> Any:
 
 def _held(rows: Rows, columns: Sequence[str]) -> dict[str, Any]:
     """Columns in memory, as blocks hold them."""
-    if isinstance(rows, Columns):
+    if isinstance(rows, ArrayRows):
         return {name: rows.columns[name] for name in columns}
-    if isinstance(rows, Batches):
+    if isinstance(rows, ArrowRows):
         return columns_of(pa.Table.from_batches(list(rows.batches(columns))), columns)
     batches = [_batch(run, columns) for run in rows.runs(columns)]
     return columns_of(pa.Table.from_batches(batches), columns)

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.design.design import Design
 from suffice.design.limits import Limits
-from suffice.design.profile import Frame, Survey
+from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
-from suffice.method.recordwise import Answer, Labelled, Whole
+from suffice.method.recordwise import Answer, Labelled, Recordwise
 from suffice.protection.layout import Layout, Wanted
 from suffice.rows.derived import Joined
 from suffice.rows.memory import MemoryRows
@@ -47,7 +47,13 @@ class Masked:
 
 
 def masked(
-    rows: Rows, started: bool, design: Design, survey: Survey, limits: Limits | None, method: Whole, stream: Stream
+    rows: Rows,
+    started: bool,
+    design: Design,
+    profile: Profile,
+    limits: Limits | None,
+    method: Recordwise,
+    stream: Stream,
 ) -> Masked:
     """Run a method on all rows; `started`: the rows carry, as companion, the values that it starts from."""
     if rows.n > SUPER and not method.by_parts:
@@ -56,8 +62,8 @@ def masked(
             "Release the file in parts, or without it."
         )
     source = rows.rows if isinstance(rows, Joined) else rows
-    layout = Layout.of(source, design, survey, limits, started, Wanted.of(method, source, design))
-    columns = Frame(design, started).columns
+    layout = Layout.of(source, design, profile, limits, started, Wanted.of(method, source, design))
+    columns = Matrices(design, started).columns
     runs = rows.map(lambda run: np.vstack([layout.records(block) for block in run]), columns, "gathering")
     if rows.n <= SUPER:
         answer = method.answer(layout.task(np.vstack(list(runs))), stream, rows.progress)
@@ -78,7 +84,7 @@ def stored(rows: Rows, values: Iterator[Array], names: Sequence[str]) -> Rows:
     return Stored(file, rows.n, names, rows.threads)
 
 
-def _in_rounds(runs: Iterator[Array], rows: Rows, layout: Layout, method: Whole, stream: Stream) -> Masked:
+def _in_rounds(runs: Iterator[Array], rows: Rows, layout: Layout, method: Recordwise, stream: Stream) -> Masked:
     count = -(-rows.n // SUPER)
     answers: list[Answer] = []
     unmoved = 0
@@ -107,7 +113,7 @@ def _in_rounds(runs: Iterator[Array], rows: Rows, layout: Layout, method: Whole,
     return Masked(Stored(result, rows.n, layout.design.confidential, rows.threads), _summary(answers, method), unmoved)
 
 
-def _rest(records: Array, layout: Layout, method: Whole, stream: Stream, n: int) -> Iterator[Array]:
+def _rest(records: Array, layout: Layout, method: Recordwise, stream: Stream, n: int) -> Iterator[Array]:
     """Those that waited for all super-blocks, if any."""
     if len(records):
         records[:, layout.now] = method.rest(layout.task(records), stream, n).Ystar
@@ -168,7 +174,7 @@ def _light(answer: Answer) -> Answer:
     return _Light(answer.remarks())
 
 
-def _summary(answers: Sequence[Answer], method: Whole) -> tuple[str, ...]:
+def _summary(answers: Sequence[Answer], method: Recordwise) -> tuple[str, ...]:
     """What every super-block says, once each, with how often it was said."""
     count: dict[str, int] = {}
     for answer in answers:

@@ -14,10 +14,10 @@ from suffice.certificate.certificate import Certificate, certify
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.method.method import Method
-from suffice.protection.protected import Done, Leaving
+from suffice.protection.protected import Leaving, Protected
 from suffice.risk.facts import Facts
 from suffice.rows.rows import Rows
-from suffice.statistics.domain import Level, LevelStanding, claims
+from suffice.statistics.domain import Domain, DomainStanding, claims
 from suffice.statistics.residual_covariance import ResidualStanding
 from suffice.statistics.standing import Pair, stand
 from suffice.statistics.statistic import Claim
@@ -29,7 +29,7 @@ class Attestation:
     """A release and its original, compared; `known` holds the original's side, which is looked at once."""
 
     rows: Rows
-    done: Done
+    done: Protected
     method: Method
     facts: Facts
     limits: Limits | None
@@ -46,7 +46,7 @@ class Attestation:
         """
         done, design = self.done, self.done.outgoing
         leaving = Leaving(done) if rows is None else rows
-        size = done.survey.spread.size[: design.m + design.k]
+        size = done.profile.spread.size[: design.m + design.k]
         after, third = stand(leaving, design, done.centre), self._third(leaving)
         pair = Pair.of(done.original, after, size, design, self._broken(rows), third)
         holes, rounded = design.roles.missing == "patterns", bool(design.roles.integer)
@@ -81,7 +81,7 @@ class Attestation:
         found, known = [], self.known.setdefault("levels", {})
         for level in self.done.levels:
             if level not in known:
-                known[level] = LevelStanding.learn(self.done.marked(self.rows), self.design, level)
+                known[level] = DomainStanding.learn(self.done.marked(self.rows), self.design, level)
             before = known[level]
             after = replace(before, design=self.done.outgoing).of(rows)
             told = claims(before, after, redrawn=self.done.drawn is not None)
@@ -89,7 +89,7 @@ class Attestation:
             found.append(tuple(replace(claim, promised=promised) for claim in told))
         return found
 
-    def _residuals(self, level: Level, rows: Rows) -> tuple[Claim, ...]:
+    def _residuals(self, level: Domain, rows: Rows) -> tuple[Claim, ...]:
         """What is kept of residuals and slopes; the original's side is looked at once."""
         kept = self.method.residuals(self.design)
         if kept is None or level not in kept.levels:
@@ -111,7 +111,7 @@ class Attestation:
         notes = [*(() if drawn is None else drawn.notes), self._ranks(), *design.notes, *self.rows.notes]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
-        counted = running_numbers(self.rows, design, self.done.survey.spread)
+        counted = running_numbers(self.rows, design, self.done.profile.spread)
         if counted:
             notes += [f"{_some(counted)} is a running number: if it tells records apart, name it in identifiers"]
         if facts.constant:

@@ -13,15 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from suffice.errors import failing
-from suffice.protection.protected import Done
+from suffice.protection.protected import Protected
 from suffice.rows.arrow import released_schema
 from suffice.rows.derived import Joined
-from suffice.rows.parquet import Batches, blocks
+from suffice.rows.parquet import ArrowRows, blocks
 from suffice.rows.shuffle import bucket_count, dealt
 from suffice.rows.threads import ahead, one_ahead
 
 
-def delivered(done: Done, names: Sequence[str], folder: str | None) -> Iterator[pa.Table]:
+def delivered(done: Protected, names: Sequence[str], folder: str | None) -> Iterator[pa.Table]:
     """The release in its final order, one bucket at a time; `folder` is where the buckets lie meanwhile."""
     with ExitStack() as stack, failing("The release cannot be written"):
         files = [stack.enter_context(tempfile.TemporaryFile(dir=folder)) for _ in range(bucket_count(done.rows.n))]
@@ -44,9 +44,9 @@ def _mapped(file: Any) -> pa.Table:
         return reader.read_all()
 
 
-def _deal(done: Done, names: Sequence[str], files: Sequence[Any]) -> None:
+def _deal(done: Protected, names: Sequence[str], files: Sequence[Any]) -> None:
     source = done.rows.rows if isinstance(done.rows, Joined) else done.rows
-    assert isinstance(source, Batches)
+    assert isinstance(source, ArrowRows)
     count = len(files)
     schema = released_schema(source.schema, names, done.design.confidential, done.labels)
     kept = [name for name in names if name not in done.labels]
@@ -77,18 +77,18 @@ def _deal(done: Done, names: Sequence[str], files: Sequence[Any]) -> None:
                 source.progress("dealing", ready, source.n)
 
 
-def _items(done: Done, names: Sequence[str]) -> Iterator[tuple[int, Any, list[Any]]]:
+def _items(done: Protected, names: Sequence[str]) -> Iterator[tuple[int, Any, list[Any]]]:
     """Each run as an Arrow batch of what is released, and as blocks of what is computed with."""
     rows, columns = done.rows, done.columns
     if isinstance(rows, Joined):
-        assert isinstance(rows.rows, Batches)
+        assert isinstance(rows.rows, ArrowRows)
         wanted = tuple(dict.fromkeys([*names, *done.design.columns]))
         start = 0
         for batch, run in zip(rows.rows.batches(wanted), rows.runs(columns), strict=True):
             yield start, batch, list(run)
             start += len(batch)
         return
-    assert isinstance(rows, Batches)
+    assert isinstance(rows, ArrowRows)
     start = 0
     for batch in rows.batches(tuple(dict.fromkeys([*names, *columns]))):
         yield start, batch, blocks(batch, columns, start)

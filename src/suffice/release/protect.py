@@ -9,21 +9,21 @@ from typing import Any
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.missing import complete_beside
-from suffice.design.profile import Frame, surveyed
+from suffice.design.profile import Matrices, profiled
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
 from suffice.files.source import open_rows
 from suffice.guards.finding import check_accepted
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
-from suffice.method.synthetic import Redrawn
-from suffice.microdata.controlled_rounding import WholeNumbers
+from suffice.method.synthetic import Synthetic
+from suffice.microdata.controlled_rounding import ControlledRounding
 from suffice.progress import Progress
 from suffice.protection.drawing import redrawn
 from suffice.protection.grouped import grouped
-from suffice.protection.protected import Done
-from suffice.protection.steps import Work
-from suffice.protection.strata import Division
+from suffice.protection.protected import Protected
+from suffice.protection.steps import Original
+from suffice.protection.strata import Strata
 from suffice.release.release import Release
 from suffice.rows.derived import Joined
 from suffice.rows.rows import Rows
@@ -70,21 +70,21 @@ def protect(
         design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
         limits = Limits.learn(rows, design)
         beside = rows if start is None else Joined(rows, start, design.confidential)
-        frame = Frame(design, start is not None)
-        division = Division.of(rows, design)
-        survey = surveyed(beside, frame)
-        digests = {name: survey.digest.column(name) for name in frame.columns}
+        matrices = Matrices(design, start is not None)
+        division = Strata.of(rows, design)
+        profile = profiled(beside, matrices)
+        digests = {name: profile.digest.column(name) for name in matrices.columns}
         values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
-        work = Work(rows, design, survey, limits, stream, (WholeNumbers(tuple(roles.integer)),))
+        work = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
         if method.apart_of:
-            division = Division.crossed(division, method.apart(rows, design, stream), design)
+            division = Strata.crossed(division, method.apart(rows, design, stream), design)
         done = _done(work, method, start, division)
         return Release._made(data, rows, done, method, seed, accept or {}, keyed, limits)
 
 
-def _done(work: Work, method: Method, start: Rows | None, division: Division | None) -> Done:
-    if isinstance(method, Redrawn):
+def _done(work: Original, method: Method, start: Rows | None, division: Strata | None) -> Protected:
+    if isinstance(method, Synthetic):
         return redrawn(work, method, division)
     return work.done(method, start) if division is None else grouped(work, method, start, division)

@@ -23,14 +23,14 @@ from suffice.guards.finding import Finding, enforce, judge
 from suffice.ledger import Entry, Ledger
 from suffice.method.method import Method
 from suffice.progress import Progress
-from suffice.protection.protected import Done
+from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
 from suffice.risk.assessment import gather
 from suffice.risk.facts import Facts
 from suffice.rows.arrow import released_schema
 from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import Batches
+from suffice.rows.parquet import ArrowRows
 from suffice.rows.rows import Block, Rows
 from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed
@@ -45,7 +45,7 @@ class Release:
 
     data: Any
     rows: Rows
-    done: Done
+    done: Protected
     method: Method
     seed: Seed
     facts: Facts
@@ -60,7 +60,7 @@ class Release:
         cls,
         data: Any,
         rows: Rows,
-        done: Done,
+        done: Protected,
         method: Method,
         seed: Seed,
         accept: Mapping[str, str],
@@ -194,7 +194,7 @@ class Release:
         return (*self.done.outgoing.columns, *self.done.labels)
 
     def _schema(self, columns: Sequence[str]) -> Any:
-        if isinstance(self.rows, Batches):
+        if isinstance(self.rows, ArrowRows):
             return released_schema(self.rows.schema, columns, self.design.confidential, self.done.labels)
         return self._table().select(columns).schema
 

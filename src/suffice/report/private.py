@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.errors import UsageError
 from suffice.report import pictures
-from suffice.report.binned import Binned
+from suffice.report.histograms import Histograms
 from suffice.report.page import render, save
 from suffice.rows.memory import MemoryRows
 
@@ -33,11 +33,13 @@ def of(release: Release, written: Path | None = None) -> str:
         rows = open_rows(written, release.rows.threads, None) if written else MemoryRows(release.frame)
     except UsageError:  # too large for memory, and stopped before it was a file
         return page(release.certificate, release.findings, None)
-    binned = Binned.of(release.rows, rows, roles.confidential, roles.weight)
+    binned = Histograms.of(release.rows, rows, roles.confidential, roles.weight)
     return page(release.certificate, release.findings, binned, roles.weight is not None)
 
 
-def page(certificate: Certificate, findings: Iterable[Finding], binned: Binned | None, weighted: bool = False) -> str:
+def page(
+    certificate: Certificate, findings: Iterable[Finding], binned: Histograms | None, weighted: bool = False
+) -> str:
     """The page as HTML; without pictures where there is nothing to draw from."""
     return render(
         "private.html",
@@ -48,7 +50,7 @@ def page(certificate: Certificate, findings: Iterable[Finding], binned: Binned |
     )
 
 
-def _drawn(binned: Binned) -> dict[str, Any]:
+def _drawn(binned: Histograms) -> dict[str, Any]:
     before, after = binned.correlations
     columns = zip(binned.names, binned.edges, *binned.counts, strict=True)
     return {

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import EPS
 from suffice.algebra.decomposition import gqr
 from suffice.design.limits import Limits
 from suffice.design.profile import precision
 from suffice.ledger import Ledger
 from suffice.method.method import Method
-from suffice.protection.protected import Done
+from suffice.protection.protected import Protected
 from suffice.risk.facts import Facts
 from suffice.risk.group_size import explained_within, kept_in, parts_apart, sharing
 from suffice.risk.leverage import responsible, stacked
@@ -30,7 +29,7 @@ WORTH = 0.7
 
 
 def gather(
-    done: Done,
+    done: Protected,
     method: Method,
     seed: Seed,
     columns: tuple[str, ...],
@@ -41,13 +40,13 @@ def gather(
 ) -> Facts:
     """Everything that the guards may look at."""
     design, rows = done.design, done.rows
-    spread = done.survey.spread.columns(slice(design.m, design.m + design.k))
+    spread = done.profile.spread.columns(slice(design.m, design.m + design.k))
     names = np.array(design.confidential, dtype=object)
     E, Estar, sample = residuals(done, method)
     watch, kept_levels = done.watch, [kept_in(done, level, method) for level in done.levels]
     rank = sum(piece.solution.rank for piece in done.pieces)
     rank += kept_levels[-1].groups - 1 if method.levels(design) else 0  # means in the method's own groups are kept too
-    constant = spread.sd <= 4 * EPS * spread.size
+    constant = spread.constant
     canonical, kept, altered = alike(E, Estar)
     earlier = () if ledger is None else ledger.earlier(keyed, done.stream.digest())
     highest, unstacked = stacked(rows, design, {term for entry in earlier for term in entry.terms})
@@ -88,8 +87,8 @@ def gather(
         order=_order(done.stream, order, rows.n),
         places=min(rows.n, PLACES),
         precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
-        unweighted=done.survey.unweighted,
-        effective=done.survey.effective,
+        unweighted=done.profile.unweighted,
+        effective=done.profile.effective,
         earlier=tuple(entry.reach for entry in earlier),
         ledger=ledger is not None,
         columns=columns,
@@ -112,7 +111,7 @@ def whole_numbers(rows: Rows, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, count in zip(names, broken, strict=True) if not count)
 
 
-def broken(done: Done, limits: Limits) -> dict[str, int]:
+def broken(done: Protected, limits: Limits) -> dict[str, int]:
     """Released records that leave each bound or edit."""
 
     def of(block: Block) -> Counter[str]:

@@ -13,7 +13,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.design.design import Design
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block, Rows
-from suffice.statistics.domain import Level
+from suffice.statistics.domain import Domain
 
 PRIOR, PAIR, WIDTH = 0.10, 0.90, 0.10
 """p % = 10; (2, 90 %); an interval narrower than 10 % of the largest gives it away."""
@@ -57,7 +57,7 @@ class Concentration:
         )
 
     @classmethod
-    def learn(cls, rows: Rows, design: Design, level: Level) -> Concentration:
+    def learn(cls, rows: Rows, design: Design, level: Domain) -> Concentration:
         columns = tuple(dict.fromkeys([*level.by, *design.confidential]))
 
         def of(run: Sequence[Block]) -> Concentration:

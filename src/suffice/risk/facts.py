@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Kept:
+class GroupSummary:
     """Groups of records in which something is kept, in counts."""
 
     name: str
@@ -42,7 +42,7 @@ class Facts:
     promises: tuple[str, ...]
     independent: bool
     """The released residuals carry nothing of the original ones but their covariance."""
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[GroupSummary, ...] = ()
     """Groups in which something is kept: those asked for, clusters, pieces, the levels of an absorbed factor."""
     shared: bool = False
     """Every released value is that of a group of records, which hide each other."""

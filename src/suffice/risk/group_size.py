@@ -10,20 +10,19 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import EPS
 from suffice.algebra.decomposition import gqr
 from suffice.method.method import Method
-from suffice.protection.protected import Done
+from suffice.protection.protected import Protected
 from suffice.protection.watch import FAR
 from suffice.risk.dominance import Concentration
-from suffice.risk.facts import Kept
+from suffice.risk.facts import GroupSummary
 from suffice.risk.resemblance import pooled
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block
-from suffice.statistics.domain import Level
+from suffice.statistics.domain import Domain
 
 
-def kept_in(done: Done, level: Level, method: Method) -> Kept:
+def kept_in(done: Protected, level: Domain, method: Method) -> GroupSummary:
     """What the guards may know of the groups of a level; covariances of residuals count as covariances."""
     design, residual = done.design, method.residuals(done.design)
     around = residual is not None and level in residual.levels
@@ -38,7 +37,7 @@ def kept_in(done: Done, level: Level, method: Method) -> Kept:
     else:
         nu = sizes - 1 - len(level.terms or ())
     covariance, made = "covariance" in level.statistics, bool({*level.by} & {*done.labels})
-    return Kept(
+    return GroupSummary(
         level.name,
         (*level.statistics, *(["covariance"] if around and not covariance else [])),
         len(sizes),
@@ -52,7 +51,7 @@ def kept_in(done: Done, level: Level, method: Method) -> Kept:
     )
 
 
-def left_by(done: Done, level: Level, finest: Level) -> NDArray[np.int64]:
+def left_by(done: Protected, level: Domain, finest: Domain) -> NDArray[np.int64]:
     """Dimensions that means and fits in smaller groups leave in each group of a level."""
     design, rows = done.design, done.marked(done.rows)
     columns = tuple(dict.fromkeys([*level.by, *finest.by, *design.confidential]))
@@ -69,28 +68,28 @@ def left_by(done: Done, level: Level, finest: Level) -> NDArray[np.int64]:
     return np.asarray(np.bincount(place) - smaller * (1 + p) - max(0, len(level.terms or ()) - p))
 
 
-def parts_apart(done: Done, method: Method) -> Iterator[Kept]:
+def parts_apart(done: Protected, method: Method) -> Iterator[GroupSummary]:
     """Parts of the records that several methods protect: nobody is told them, and covariances are kept in each."""
     if method.apart_of and "covariance" in method.promises:
         nu, rank = np.array([piece.solution.nu for piece in done.pieces]), gqr(pooled(done)[0]).rank
-        sizes = np.array([piece.solution.survey.spread.rows for piece in done.pieces])
+        sizes = np.array([piece.solution.profile.spread.rows for piece in done.pieces])
         thin = int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())
-        yield Kept("part", method.promises, len(sizes), int(sizes.min()), (0, 0), int(nu.min()), thin, rank)
+        yield GroupSummary("part", method.promises, len(sizes), int(sizes.min()), (0, 0), int(nu.min()), thin, rank)
 
 
-def _groups(done: Done, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:
+def _groups(done: Protected, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:
     """How many groups are flagged; of those that a method has made only where the largest record is known by its size.
 
     Nobody knows who else is in such a group, unless it stands out in the file.
     """
-    spread = done.survey.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    spread = done.profile.spread.columns(slice(done.design.m, done.design.m + done.design.k))
     known = found.first - np.abs(spread.mean) > FAR * spread.sd if made else np.ones_like(flags)
     return int((flags & known).any(axis=1).sum())
 
 
-def sharing(done: Done) -> Iterator[Kept]:
+def sharing(done: Protected) -> Iterator[GroupSummary]:
     """Groups of records that are released with the same value, column by column."""
-    spread = done.survey.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    spread = done.profile.spread.columns(slice(done.design.m, done.design.m + done.design.k))
     for j, name in enumerate(done.design.confidential):
 
         def of(run: Sequence[Block], j: int = j, name: str = name) -> Concentration:
@@ -100,7 +99,7 @@ def sharing(done: Done) -> Iterator[Kept]:
 
         found = reduce(add, done.rows.map(of, done.columns, "looking at groups"))
         known = found.first[:, 0] - abs(spread.mean[j]) > FAR * spread.sd[j]
-        yield Kept(
+        yield GroupSummary(
             f"released value of {name}",
             ("mean",),
             len(found.sizes),
@@ -110,15 +109,15 @@ def sharing(done: Done) -> Iterator[Kept]:
         )
 
 
-def explained_within(done: Done) -> Counter[tuple[str, bool]]:
+def explained_within(done: Protected) -> Counter[tuple[str, bool]]:
     """In how many pieces a column has no residual, because it is constant there (True) or a function of X (False).
 
     Where X leaves no degree of freedom it explains everything, and other rules speak.
     """
     found: Counter[tuple[str, bool]] = Counter()
     for solution in (piece.solution for piece in done.pieces if piece.solution.nu > 0):
-        spread = solution.survey.spread.columns(solution.confidential)
-        flat = spread.sd <= 4 * EPS * spread.size
+        spread = solution.profile.spread.columns(solution.confidential)
+        flat = spread.constant
         still = np.flatnonzero(~solution.E.any(axis=0))
         found.update((solution.design.confidential[j], bool(flat[j])) for j in still)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from suffice.algebra.decomposition import gqr
 from suffice.design.design import Design
 from suffice.design.formula import parse
-from suffice.design.profile import Frame
+from suffice.design.profile import Matrices
 from suffice.errors import SufficeError
 from suffice.protection.fold import Draws, coordinates, fold, labels_of
 from suffice.protection.solution import Solution
@@ -52,15 +52,15 @@ def _usable(term: str, rows: Rows, design: Design) -> bool:
 
 
 def highest_leverage(rows: Rows, design: Design) -> float:
-    frame, none = Frame(design, False), Draws(Stream(b""), 0)
-    survey = frame.survey(rows)
-    basis = coordinates(rows, frame, survey, none)
-    hat = Hat.of(design, fold(rows, frame, basis, none, survey.spread)[0], survey.spread)
+    matrices, none = Matrices(design, False), Draws(Stream(b""), 0)
+    profile = matrices.profile(rows)
+    basis = coordinates(rows, matrices, profile, none)
+    hat = Hat.of(design, fold(rows, matrices, basis, none, profile.spread)[0], profile.spread)
 
     def of(block: Block) -> Tally:
-        A = frame.matrix(block)
+        A = matrices.matrix(block)
         A -= basis.centre
         basis.divide(A, labels_of(design, basis, block))
         return Tally(hat(A, block)[1])
 
-    return rows.fold(of, frame.columns, "stacking").peak.leverage
+    return rows.fold(of, matrices.columns, "stacking").peak.leverage

@@ -12,15 +12,15 @@ from suffice.algebra.canonical import null
 from suffice.algebra.decomposition import gqr, split
 from suffice.algebra.group_moments import centred
 from suffice.method.method import Method
-from suffice.protection.protected import SAMPLED, Done, placed
+from suffice.protection.protected import SAMPLED, Protected, placed
 from suffice.rows.rows import Block
-from suffice.statistics.domain import Level
+from suffice.statistics.domain import Domain
 
 SAME = 1e-6
 """A second direction of change below this share of the first is rounding."""
 
 
-def pooled(done: Done) -> tuple[Array, Array]:
+def pooled(done: Protected) -> tuple[Array, Array]:
     """Original and released residuals of all pieces, one below the other; a column that a piece lacks is zero there."""
     among, solutions = done.design.confidential, [piece.solution for piece in done.pieces]
     E = np.vstack([placed(each.E, each.design.confidential, among) for each in solutions])
@@ -28,7 +28,7 @@ def pooled(done: Done) -> tuple[Array, Array]:
     return E, Estar
 
 
-def within(done: Done, level: Level) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
+def within(done: Protected, level: Domain) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
     """Residuals beside means of groups and all given columns, before and after: a small factor, and some records."""
     design, rows = done.design, done.marked(done.rows)
     columns = tuple(dict.fromkeys([*level.by, *done.columns]))
@@ -52,7 +52,7 @@ def within(done: Done, level: Level) -> tuple[Array, Array, tuple[tuple[Array, A
     return R[:, : design.k], R[:, design.k :], ((E[some], Estar[some]),)
 
 
-def residuals(done: Done, method: Method) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
+def residuals(done: Protected, method: Method) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
     """What is left beside all that is kept: where a method keeps means in groups of its own, about these."""
     own = method.levels(done.design)
     return within(done, own[-1]) if own else (*pooled(done), done.watch.sample)
@@ -87,15 +87,15 @@ def correlations(E: Array, Estar: Array) -> list[float]:
     return np.where(norms > 0, inner / np.where(norms > 0, norms, 1.0), 0.0).tolist()  # type: ignore[no-any-return]
 
 
-def null_of(done: Done, sample: Iterable[tuple[Array, Array]], rank: int, rows: int) -> float:
+def null_of(done: Protected, sample: Iterable[tuple[Array, Array]], rank: int, rows: int) -> float:
     """What unrelated residuals reach, in the rows that were sampled; of the effective number of rows, with weights."""
     pairs = list(sample)
     Q, Qstar = (gqr(np.vstack([pair[side] for pair in pairs])).Q for side in (0, 1))
-    records = rows if done.survey.effective is None else int(done.survey.effective)
+    records = rows if done.profile.effective is None else int(done.profile.effective)
     return null(Q, Qstar, records - rank, done.stream.generator("null"))
 
 
-def reflected(done: Done, method: Method) -> bool:
+def reflected(done: Protected, method: Method) -> bool:
     """Whether a piece of two columns and more was moved along one direction, or a method did so by intent."""
     pairs = [(piece.solution.E, piece.solution.Estar) for piece in done.pieces]
     return "householder" in method.name or any(one_direction(E, Estar) for E, Estar in pairs)

@@ -16,7 +16,7 @@ from suffice.rows.rows import BLOCK, RUN, Block, Kind, Rows, spans
 from suffice.rows.threads import ahead
 
 
-class Columns(Rows):
+class ArrayRows(Rows):
     """Named columns in memory, as blocks hold them."""
 
     def __init__(self, columns: Mapping[str, Any], kinds: Mapping[str, Kind], threads: int = 1) -> None:
@@ -32,7 +32,7 @@ class Columns(Rows):
             ]
 
 
-class MemoryRows(Columns):
+class MemoryRows(ArrayRows):
     """A frame, seen as named columns; what is released has the frame's own kind."""
 
     def __init__(

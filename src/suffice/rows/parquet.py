@@ -17,7 +17,7 @@ from suffice.rows.arrow import check_names, columns_of, kinds
 from suffice.rows.rows import BLOCK, RUN, Block, Rows, spans
 
 
-class Batches(Rows):
+class ArrowRows(Rows):
     """Rows that come as Arrow batches, read anew in every pass."""
 
     schema: Any
@@ -33,7 +33,7 @@ class Batches(Rows):
             start += len(batch)
 
 
-class ParquetRows(Batches):
+class ParquetRows(ArrowRows):
     """A Parquet file, or all Parquet files of a folder in the order of their names."""
 
     def __init__(self, path: str | os.PathLike[str], threads: int = 1, progress: Progress | None = None) -> None:

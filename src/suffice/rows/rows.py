@@ -43,14 +43,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, repr=False)
-class Both:
+class Product:
     """Two folds in one pass: the product of two monoids."""
 
     one: Any
     two: Any
 
-    def __add__(self, other: Self) -> Both:
-        return Both(self.one + other.one, self.two + other.two)
+    def __add__(self, other: Self) -> Product:
+        return Product(self.one + other.one, self.two + other.two)
 
 
 class Rows(ABC):

@@ -12,11 +12,11 @@ from weakref import finalize
 import pyarrow as pa
 
 from suffice.errors import failing
-from suffice.rows.parquet import Batches, rechunked
+from suffice.rows.parquet import ArrowRows, rechunked
 from suffice.rows.rows import Kind
 
 
-class Spool(Batches):
+class Spool(ArrowRows):
     """Written once, batch by batch, then read as often as need be; it vanishes with the last who holds it."""
 
     def __init__(self, schema: Any, kinds: Mapping[str, Kind], threads: int, folder: str | None = None) -> None:

@@ -2,11 +2,13 @@
 
 from suffice.statistics.covariance import Covariance
 from suffice.statistics.fit import Fit
-from suffice.statistics.given import Given
+from suffice.statistics.given import GivenRecords
 from suffice.statistics.limit import Limit
 from suffice.statistics.mean import Mean
 from suffice.statistics.third_moment import ThirdMoment
 
-STATISTICS = {statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), ThirdMoment(), Given(), Limit())}
+STATISTICS = {
+    statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), ThirdMoment(), GivenRecords(), Limit())
+}
 
-__all__ = ["STATISTICS", "Covariance", "Fit", "Given", "Limit", "Mean", "ThirdMoment"]
+__all__ = ["STATISTICS", "Covariance", "Fit", "GivenRecords", "Limit", "Mean", "ThirdMoment"]

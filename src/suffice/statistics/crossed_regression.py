@@ -17,21 +17,21 @@ from suffice.design.design import Design
 from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Words
 from suffice.rows.rows import Block, Rows
-from suffice.statistics.domain import Level
+from suffice.statistics.domain import Domain
 
-Columns = list[Array]
+ColumnList = list[Array]
 
 
-class Taken(NamedTuple):
+class Remainder(NamedTuple):
     """What a regression leaves of X and Y, and its rank in every group."""
 
-    X: Mapping[str, Columns]
-    Y: Columns
+    X: Mapping[str, ColumnList]
+    Y: ColumnList
     ranks: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Crossing:
+class CrossedRegression:
     """The regression of (18): local columns crossed with clusters, others with pieces or groups, the rest with nothing.
 
     by: columns that tell "clusters", "pieces" and "groups" of clusters, and those within which "all" is done
@@ -45,8 +45,8 @@ class Crossing:
     holes: bool = False
 
     @property
-    def levels(self) -> Mapping[str, Level]:
-        return {place: Level(place, names, (), holes=self.holes) for place, names in self.by}
+    def levels(self) -> Mapping[str, Domain]:
+        return {place: Domain(place, names, (), holes=self.holes) for place, names in self.by}
 
     def designs(self, rows: Rows, design: Design) -> dict[str, Design]:
         """How the columns of each kind are made from those of a file; levels are learnt from the original."""
@@ -57,19 +57,19 @@ class Crossing:
 
 
 @dataclass(frozen=True, repr=False)
-class Fitted:
+class CrossedFit:
     """A file with its regression: residuals E_3 + E_4 of the whole, E_4 of each cluster's own, and their scale."""
 
     design: Design
-    crossing: Crossing
+    crossing: CrossedRegression
     words: Mapping[str, Words]
-    X: Mapping[str, Columns]
-    Y: Columns
+    X: Mapping[str, ColumnList]
+    Y: ColumnList
     root: Array
     """Roots of the weights; ones without."""
 
     @classmethod
-    def to(cls, rows: Rows, design: Design, crossing: Crossing, designs: Mapping[str, Design]) -> Fitted:
+    def to(cls, rows: Rows, design: Design, crossing: CrossedRegression, designs: Mapping[str, Design]) -> CrossedFit:
         """A pass over the file; all of it is held, sorted by clusters."""
         levels, by = crossing.levels, [name for _, names in crossing.by for name in names]
         columns = tuple(dict.fromkeys([*design.columns, *by]))
@@ -102,7 +102,9 @@ class Fitted:
     def groupings(self) -> Mapping[str, Grouping]:
         return {place: Grouping.of(words) for place, words in self.words.items()}
 
-    def _taken(self, X: Mapping[str, Columns], Y: Columns, place: str, names: Sequence[str], constant: bool) -> Taken:
+    def _taken(
+        self, X: Mapping[str, ColumnList], Y: ColumnList, place: str, names: Sequence[str], constant: bool
+    ) -> Remainder:
         """What the columns of some names, crossed with some groups, leave of all columns."""
         groups = self.groupings[place]
         raw = [x for name in names for x in self.X.get(name, [])]
@@ -110,10 +112,10 @@ class Fitted:
         least = np.vstack([np.zeros((len(ones), len(groups.labels))), noise(groups, raw, self.root)])
         Q = basis(groups, [*ones, *(x for name in names for x in X.get(name, []))], least)
         left = {name: [removed(groups, Q, x) for x in columns] for name, columns in X.items()}
-        return Taken(left, [removed(groups, Q, y) for y in Y], rank(groups, Q))
+        return Remainder(left, [removed(groups, Q, y) for y in Y], rank(groups, Q))
 
     @cached_property
-    def _local(self) -> Taken:
+    def _local(self) -> Remainder:
         """Less fits in pieces and clusters; the ranks are those in clusters."""
         if "pieces" not in self.groupings:
             return self._taken(self.X, self.Y, "clusters", ["local"], constant=True)
@@ -128,12 +130,12 @@ class Fitted:
         return np.bincount(of, weights=ranks, minlength=len(clusters.labels)).astype(np.int64)
 
     @cached_property
-    def _own(self) -> Taken:
+    def _own(self) -> Remainder:
         """E_4: what each cluster's own regression on all columns leaves."""
         return self._taken(*self._local[:2], "clusters", ["groups_given", "overall"], constant=False)
 
     @property
-    def own(self) -> Columns:
+    def own(self) -> ColumnList:
         return self._own.Y
 
     @property
@@ -142,7 +144,7 @@ class Fitted:
         return np.asarray(self.groupings["clusters"].counts - self._local.ranks - self._own.ranks)
 
     @cached_property
-    def whole(self) -> Columns:
+    def whole(self) -> ColumnList:
         """E_3 + E_4: what the whole regression leaves."""
         X, Y, _ = self._local
         for name, place in (("groups_given", "groups"), ("overall", "all")):
@@ -152,7 +154,7 @@ class Fitted:
 
 
 def _read(
-    block: Block, design: Design, levels: Mapping[str, Level], designs: Mapping[str, Design]
+    block: Block, design: Design, levels: Mapping[str, Domain], designs: Mapping[str, Design]
 ) -> tuple[tuple[Array, Array], dict[str, Words], dict[str, Array]]:
     Y = np.array([as_float(block.columns[name]) for name in design.confidential])
     w = design.weights(block)

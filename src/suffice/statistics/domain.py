@@ -17,11 +17,11 @@ from suffice.errors import InfeasibleError
 from suffice.rows.multiset import Words, fingerprints, hole_words, number_words, text_words
 from suffice.rows.rows import Block, Rows
 from suffice.statistics import STATISTICS
-from suffice.statistics.domain_moments import Reading
+from suffice.statistics.domain_moments import DomainColumns
 from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import Claim
 
-LEVELLED = ("mean", "covariance", "fit")
+WITHIN_DOMAINS = ("mean", "covariance", "fit")
 """The statistics that can be kept at a level."""
 MISSING = "pattern of missing cells"
 LARGER = 8.0
@@ -33,7 +33,7 @@ MOST = 2**28
 
 
 @dataclass(frozen=True)
-class Level:
+class Domain:
     """What is kept in which groups of records.
 
     name: what tells the groups, in a word
@@ -42,7 +42,7 @@ class Level:
     terms: names of the columns of X whose products with the confidential ones are kept; all unless told
     holes: whether the pattern of missing confidential cells tells groups as well
 
-    >>> Level("region", ("region",), ("mean",)).said(7)
+    >>> Domain("region", ("region",), ("mean",)).said(7)
     'in each of 7 groups by region'
     """
 
@@ -77,26 +77,26 @@ class Level:
         return fingerprints(Y.shape[1], [*words, *holes])
 
 
-def levels_of(design: Design, promises: Iterable[str]) -> tuple[Level, ...]:
+def levels_of(design: Design, promises: Iterable[str]) -> tuple[Domain, ...]:
     """The levels at which a method applied within groups and patterns keeps what it promises.
 
     An absorbed factor has no columns in X: that the fits on it are kept is that means are, in each of its levels.
     """
     holes = design.roles.missing == "patterns"
-    kept = tuple(name for name in LEVELLED if name in promises and (name != "mean" or design.intercept))
+    kept = tuple(name for name in WITHIN_DOMAINS if name in promises and (name != "mean" or design.intercept))
     groups, missing = tuple(design.roles.groups), (MISSING,) if holes else ()
-    found = [Level(" and ".join([*groups, *missing]), groups, kept, holes=holes)] if groups or holes else []
+    found = [Domain(" and ".join([*groups, *missing]), groups, kept, holes=holes)] if groups or holes else []
     if design.absorbed is not None and "fit" in promises:
         by = (*groups, design.absorbed)
-        found += [Level(" and ".join([*by, *missing]), by, ("mean",), holes=holes)]
+        found += [Domain(" and ".join([*by, *missing]), by, ("mean",), holes=holes)]
     return tuple(found)
 
 
 @dataclass(frozen=True, repr=False)
-class LevelStanding:
+class DomainStanding:
     """Moments of every group of a file, about the means that its groups have in the original."""
 
-    level: Level
+    level: Domain
     design: Design
     groups: Words
     centre: Array
@@ -106,9 +106,9 @@ class LevelStanding:
     """Records whose group the original does not have."""
 
     @classmethod
-    def learn(cls, rows: Rows, design: Design, level: Level) -> LevelStanding:
+    def learn(cls, rows: Rows, design: Design, level: Domain) -> DomainStanding:
         """The original's side, in two passes: groups and their means, then moments about these."""
-        reading = Reading(level, design)
+        reading = DomainColumns(level, design)
         first = reading.fold(rows, lambda W, words, w: Cells.of(reading.filled(W), Grouping.of(words), w))
         groups, pairs = first.labels, reading.pairs
         _check_room(level, len(groups), len(pairs.one))
@@ -117,18 +117,18 @@ class LevelStanding:
         moments, _, _ = reading.moments(rows, groups, centre, sized=False)
         return cls(level, design, groups, centre, first.size, moments)
 
-    def of(self, rows: Rows) -> LevelStanding:
+    def of(self, rows: Rows) -> DomainStanding:
         """The same of other rows."""
-        reading = Reading(self.level, self.design)
+        reading = DomainColumns(self.level, self.design)
         moments, strangers, size = reading.moments(rows, self.groups, self.centre, sized=True)
         return replace(self, moments=moments, strangers=strangers, size=size)
 
-    def shared(self, other: LevelStanding) -> NDArray[np.bool_]:
+    def shared(self, other: DomainStanding) -> NDArray[np.bool_]:
         """Groups that have as many records, and the same weight, in both files."""
         one, two = self.moments, other.moments
         return np.asarray((one.rows == two.rows) & (np.abs(one.weight - two.weight) <= 1e-12 * one.weight))
 
-    def only(self, groups: NDArray[np.bool_]) -> LevelStanding:
+    def only(self, groups: NDArray[np.bool_]) -> DomainStanding:
         """The same for some of the groups."""
         return replace(
             self,
@@ -140,7 +140,7 @@ class LevelStanding:
         )
 
 
-def claims(before: LevelStanding, after: LevelStanding, redrawn: bool = False) -> tuple[Claim, ...]:
+def claims(before: DomainStanding, after: DomainStanding, redrawn: bool = False) -> tuple[Claim, ...]:
     """One claim for each statistic of the level, at its worst group.
 
     redrawn: the records are new ones, so that each group may have any number of them
@@ -155,7 +155,7 @@ def claims(before: LevelStanding, after: LevelStanding, redrawn: bool = False) -
     return tuple(replace(claim, level=said, sentence=_sentence(claim, level, design)) for claim in found)
 
 
-def _claim(name: str, before: LevelStanding, after: LevelStanding) -> Claim:
+def _claim(name: str, before: DomainStanding, after: DomainStanding) -> Claim:
     """The worst of the groups, some at a time."""
     starts = range(0, len(before.groups), CHUNK)
     found = [STATISTICS[name].claim(_pair(before, after, slice(first, first + CHUNK))) for first in starts]
@@ -165,17 +165,17 @@ def _claim(name: str, before: LevelStanding, after: LevelStanding) -> Claim:
     return replace(found[worst], error=max(claim.error for claim in found), where=where, group=group)
 
 
-def _pair(before: LevelStanding, after: LevelStanding, groups: slice) -> Pair:
+def _pair(before: DomainStanding, after: DomainStanding, groups: slice) -> Pair:
     level, design = before.level, before.design
     one, two = before.moments.part(groups), after.moments.part(groups)
     given = tuple(design.names[j] for j in level.given(design))
-    centred = Reading(level, design).centred
+    centred = DomainColumns(level, design).centred
     larger = after.size > LARGER * before.size  # where a group hardly varies, new slopes may carry its values far away
     size = np.where(larger, after.size, before.size)[:, groups]
     return Pair(one, two, size, given, design.confidential, True, centred)
 
 
-def _apart(before: LevelStanding, after: LevelStanding, redrawn: bool) -> str:
+def _apart(before: DomainStanding, after: DomainStanding, redrawn: bool) -> str:
     """Where the groups themselves are not the same; empty where they are."""
     if after.strangers:
         return f"{after.strangers} records of groups that the original does not have"
@@ -183,7 +183,7 @@ def _apart(before: LevelStanding, after: LevelStanding, redrawn: bool) -> str:
     return f"records or weight, group {other[0] + 1} of {len(before.groups)}" if len(other) else ""
 
 
-def _sentence(claim: Claim, level: Level, design: Design) -> str:
+def _sentence(claim: Claim, level: Domain, design: Design) -> str:
     if claim.statistic != "fit" or level.terms is None:
         return claim.sentence
     named = [design.names[j] for j in level.given(design)]
@@ -198,7 +198,7 @@ def _words(name: str, block: Block, design: Design | None) -> Words:
     return text_words(column) if isinstance(column, pa.Array) else number_words(column)
 
 
-def _check_room(level: Level, groups: int, sums: int) -> None:
+def _check_room(level: Domain, groups: int, sums: int) -> None:
     if groups * sums > MOST:
         raise InfeasibleError(
             f"The certificate needs {sums:,} sums in each of {groups:,} groups by {level.name}.\n"

@@ -18,7 +18,7 @@ from suffice.rows.multiset import Words
 from suffice.rows.rows import BLOCK, Block, Rows
 
 if TYPE_CHECKING:
-    from suffice.statistics.domain import Level
+    from suffice.statistics.domain import Domain
 
 
 CELLS = 2**21
@@ -26,10 +26,10 @@ CELLS = 2**21
 
 
 @dataclass(frozen=True, repr=False)
-class Reading:
+class DomainColumns:
     """How the records of a file become columns, labels and weights."""
 
-    level: Level
+    level: Domain
     design: Design
 
     @property

@@ -8,7 +8,7 @@ from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import Claim, Statistic
 
 
-class Given(Statistic):
+class GivenRecords(Statistic):
     """The same records, bit for bit, in any order."""
 
     name = "given"

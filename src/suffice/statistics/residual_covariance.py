@@ -14,8 +14,8 @@ from suffice.algebra.array import EPS, Array
 from suffice.algebra.group_moments import Grouping
 from suffice.design.design import Design
 from suffice.rows.rows import Rows
-from suffice.statistics.crossed_regression import Crossing, Fitted
-from suffice.statistics.domain import Level
+from suffice.statistics.crossed_regression import CrossedFit, CrossedRegression
+from suffice.statistics.domain import Domain
 from suffice.statistics.statistic import SMALLEST, Claim
 
 What = Literal["residual covariance", "own residual covariance", "equal slopes"]
@@ -33,17 +33,17 @@ SENTENCES: dict[What, str] = {
 class Residuals:
     """What is kept of residuals and slopes: for each level the statistics, and whether its groups are clusters."""
 
-    crossing: Crossing
-    kept: tuple[tuple[Level, Literal["clusters", "groups"], tuple[What, ...]], ...]
+    crossing: CrossedRegression
+    kept: tuple[tuple[Domain, Literal["clusters", "groups"], tuple[What, ...]], ...]
 
     @property
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[Domain, ...]:
         return tuple(level for level, _, _ in self.kept)
 
     def standing(self, rows: Rows, design: Design) -> ResidualStanding:
         """The original's side."""
         designs = self.crossing.designs(rows, design)
-        return ResidualStanding(self, designs, Fitted.to(rows, design, self.crossing, designs))
+        return ResidualStanding(self, designs, CrossedFit.to(rows, design, self.crossing, designs))
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,13 +52,13 @@ class ResidualStanding:
 
     residuals: Residuals
     designs: dict[str, Design]
-    fitted: Fitted
+    fitted: CrossedFit
 
     def of(self, rows: Rows) -> ResidualStanding:
         """The same of other rows."""
-        return replace(self, fitted=Fitted.to(rows, self.fitted.design, self.residuals.crossing, self.designs))
+        return replace(self, fitted=CrossedFit.to(rows, self.fitted.design, self.residuals.crossing, self.designs))
 
-    def claims(self, after: ResidualStanding, level: Level) -> tuple[Claim, ...]:
+    def claims(self, after: ResidualStanding, level: Domain) -> tuple[Claim, ...]:
         """One claim for each statistic kept at a level, at its worst group."""
         found: list[Claim] = []
         for where, place, what in self.residuals.kept:
@@ -67,7 +67,7 @@ class ResidualStanding:
         return tuple(found)
 
 
-def _claim(what: What, before: Fitted, after: Fitted, place: str, level: Level) -> Claim:
+def _claim(what: What, before: CrossedFit, after: CrossedFit, place: str, level: Domain) -> Claim:
     groups, others = before.groupings[place], after.groupings[place]
     count, name = len(groups.labels), what.replace(" ", "-")
     same = np.array_equal(groups.labels, others.labels) and np.array_equal(groups.counts, others.counts)
@@ -80,7 +80,7 @@ def _claim(what: What, before: Fitted, after: Fitted, place: str, level: Level) 
     return replace(found, level=level.said(count))
 
 
-def _covariances(what: What, before: Fitted, after: Fitted, place: str) -> tuple[Array, Array, list[str]]:
+def _covariances(what: What, before: CrossedFit, after: CrossedFit, place: str) -> tuple[Array, Array, list[str]]:
     """|S* - S| / (sd sd) of residuals, for every two confidential columns in every group."""
     one, two = (each.own if what == "own residual covariance" else each.whole for each in (before, after))
     groups, others = before.groupings[place], after.groupings[place]
@@ -98,7 +98,7 @@ def _covariances(what: What, before: Fitted, after: Fitted, place: str) -> tuple
     )
 
 
-def _slopes(_: What, before: Fitted, after: Fitted, place: str) -> tuple[Array, Array, Sequence[str]]:
+def _slopes(_: What, before: CrossedFit, after: CrossedFit, place: str) -> tuple[Array, Array, Sequence[str]]:
     """What a group's own slopes change in its fit, in standard deviations of its residuals: nothing."""
     groups = after.groupings[place]
     sd, lost = _scale(before.whole, before, after, place)
@@ -108,7 +108,7 @@ def _slopes(_: What, before: Fitted, after: Fitted, place: str) -> tuple[Array, 
     return np.array(sizes) / sd, lost, before.design.confidential
 
 
-def _scale(E: Sequence[Array], before: Fitted, after: Fitted, place: str) -> tuple[Array, Array]:
+def _scale(E: Sequence[Array], before: CrossedFit, after: CrossedFit, place: str) -> tuple[Array, Array]:
     """Standard deviations of residuals in every group, and max(1, max|y|/sd).
 
     Residuals that are rounding are measured by it, so that rounding is a small error and all else a large one.
@@ -122,6 +122,6 @@ def _scale(E: Sequence[Array], before: Fitted, after: Fitted, place: str) -> tup
     return sd, np.maximum(1.0, size / sd)
 
 
-def _weight(fitted: Fitted, groups: Grouping) -> Array:
+def _weight(fitted: CrossedFit, groups: Grouping) -> Array:
     total = groups.total(fitted.root * fitted.root)
     return np.where(total > 0, total, 1.0)

@@ -10,14 +10,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra import array
+from suffice.algebra.array import CONSTANT, Array
 from suffice.algebra.group_moments import GroupMoments
 from suffice.algebra.moments import Moments
 from suffice.algebra.third_moments import ThirdMoments
 from suffice.design.design import Design
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Block, Rows
-from suffice.statistics.statistic import CONSTANT, SMALLEST, Codes
+from suffice.statistics.statistic import SMALLEST, Codes
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class Pair:
     @cached_property
     def constant(self) -> NDArray[np.bool_]:
         """Columns that do not vary; the column of ones is one of them."""
-        return self._spread <= CONSTANT * self.size
+        return array.constant(self._spread, self.size)
 
     @cached_property
     def sd(self) -> Array:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 BOUND = 30.0
 """A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
-CONSTANT = 4 * EPS
-"""A column whose standard deviation is at most this share of its largest value is constant."""
 SMALLEST = 1e-150
 """Standard deviation of a column of zeros: its square is still a number."""
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.hybrid import Kept, Slopes, hybrid, kept
+from suffice.algorithms.hybrid import KeptStatistic, Slopes, hybrid, kept
 from tests.algorithms.hybrid.cases import Request, asked, design, file, pairs, residuals
 
 MODELS: tuple[tuple[str, ...], ...] = (
@@ -59,7 +59,7 @@ def small(error: float) -> bool:
     return error < NEAR
 
 
-def implied(claim: Kept, claims: set[Kept]) -> bool:
+def implied(claim: KeptStatistic, claims: set[KeptStatistic]) -> bool:
     """By another claim at the same level: a fit on fewer columns, or residuals where fit and covariance are kept."""
     here = [other for other in claims if other.level == claim.level]
     if claim.what == "fit":
@@ -67,7 +67,7 @@ def implied(claim: Kept, claims: set[Kept]) -> bool:
     return "residual" in claim.what and any(other.what == "covariance" for other in here)
 
 
-def candidates(request: Request, Y: Array, Ystar: Array) -> Iterator[tuple[Kept, float]]:
+def candidates(request: Request, Y: Array, Ystar: Array) -> Iterator[tuple[KeptStatistic, float]]:
     """Everything that might be kept, with its largest error over the parts of its level."""
     X = design(request, len(Y))
     E, Estar = residuals(Y, X).astype(float), residuals(Ystar, X).astype(float)
@@ -75,19 +75,22 @@ def candidates(request: Request, Y: Array, Ystar: Array) -> Iterator[tuple[Kept,
     fits = {tuple(c for c in columns if c in which) for which in (columns, *subsets(columns)) if which}
     for level, labels in levels(request, len(Y)):
         rows = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-        yield Kept(level, "mean"), max(gap(Y[r].mean(axis=0), Ystar[r].mean(axis=0)) for r in rows)
-        yield Kept(level, "covariance"), max(gap(np.cov(Y[r].T), np.cov(Ystar[r].T)) for r in rows)
+        yield KeptStatistic(level, "mean"), max(gap(Y[r].mean(axis=0), Ystar[r].mean(axis=0)) for r in rows)
+        yield KeptStatistic(level, "covariance"), max(gap(np.cov(Y[r].T), np.cov(Ystar[r].T)) for r in rows)
         for which in fits:
             F = np.hstack([np.ones((len(Y), 1)), *(request[part] for part in which)])
-            yield Kept(level, "fit", which), max(gap(F[r].T @ Y[r], F[r].T @ Ystar[r]) for r in rows)
-        yield Kept(level, "residual covariance", columns), max(gap(E[r].T @ E[r], Estar[r].T @ Estar[r]) for r in rows)
+            yield KeptStatistic(level, "fit", which), max(gap(F[r].T @ Y[r], F[r].T @ Ystar[r]) for r in rows)
+        yield (
+            KeptStatistic(level, "residual covariance", columns),
+            max(gap(E[r].T @ E[r], Estar[r].T @ Estar[r]) for r in rows),
+        )
         if level == "cluster":
             yield from of_clusters(request, Y, Ystar, rows)
 
 
 def of_clusters(
     request: Request, Y: Array, Ystar: Array, rows: list[NDArray[np.int64]]
-) -> Iterator[tuple[Kept, float]]:
+) -> Iterator[tuple[KeptStatistic, float]]:
     columns = tuple(part for part in GIVEN if part in request)
     free = tuple(part for part in columns if part in ("groups_given", "overall"))
     own, slope, group_slopes = 0.0, [], []
@@ -102,11 +105,11 @@ def of_clusters(
         slope.append(np.linalg.lstsq(rest, Ystar[r], rcond=None)[0])
         group_slopes.append(int(request["cluster_groups"][r[0]]) if "cluster_groups" in request else 0)
     if columns:
-        yield Kept("cluster", "own residual covariance", columns), own
+        yield KeptStatistic("cluster", "own residual covariance", columns), own
     if free:
         same = [gap(a, b) for a, g in zip(slope, group_slopes, strict=True)
                 for b, h in zip(slope, group_slopes, strict=True) if g == h]  # fmt: skip
-        yield Kept("cluster", "equal slopes", free), max(same)
+        yield KeptStatistic("cluster", "equal slopes", free), max(same)
 
 
 def levels(request: Request, n: int) -> Iterator[tuple[str, NDArray[np.int64]]]:

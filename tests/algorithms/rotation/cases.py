@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from suffice.algebra.array import Array
 from suffice.design.limits import Limits
-from suffice.method.records import Task
+from suffice.method.records import Records
 
 
 def limits(Y: Array, low: float = -np.inf, C: Array | None = None, room: Array | None = None) -> Limits:
@@ -19,16 +19,16 @@ def limits(Y: Array, low: float = -np.inf, C: Array | None = None, room: Array |
     return Limits(np.full(k, low), np.full(k, np.inf), C, rhs.reshape(n, len(C)), names)
 
 
-def skewed(n: int, k: int, given: int = 0, seed: int = 0) -> Task:
+def skewed(n: int, k: int, given: int = 0, seed: int = 0) -> Records:
     """Exponential columns at or above zero that follow the given ones a little."""
     rng = np.random.default_rng(seed)
     X = np.hstack([np.ones((n, 1)), rng.normal(size=(n, given))])
     Y = rng.exponential(size=(n, k)) * np.exp(0.3 * X[:, -1:])
-    return Task(X, Y, Y, limits=limits(Y, 0.0))
+    return Records(X, Y, Y, limits=limits(Y, 0.0))
 
 
 @st.composite
-def tasks(draw: st.DrawFn) -> Task:
+def tasks(draw: st.DrawFn) -> Records:
     """Given columns, weights (some zero), cells, cells exactly at a bound, and edits with and without room."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     given, k = draw(st.integers(0, 3)), draw(st.integers(1, 4))
@@ -42,4 +42,4 @@ def tasks(draw: st.DrawFn) -> Task:
     C = rng.normal(size=(edits, k)) / np.abs(Y).mean(axis=0).clip(1e-9)
     room = rng.exponential(size=(n, edits)) * (rng.random((n, edits)) > 0.2)
     cells = rng.integers(0, 2, n) if draw(st.booleans()) else None
-    return Task(X, Y, Y, w, limits(Y, 0.0, C, room), cells)
+    return Records(X, Y, Y, w, limits(Y, 0.0, C, room), cells)

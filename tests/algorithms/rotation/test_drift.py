@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.drift import corrected
 from tests.algorithms.rotation.cases import skewed
 from tests.tolerances import ALGEBRA
@@ -25,7 +25,7 @@ def test_moments_come_back_and_cells_at_a_bound_stay(given: int, weighted: bool)
     drifted = Y * (1 + 1e-13 * rng.normal(size=Y.shape) + 1e-13)
     X = task.X[:, 1:]
     assert max(ratios(X, Y, X, drifted, w, w).values()) > ALGEBRA
-    Ystar, ratio = corrected(drifted, task, Ground.of(task))
+    Ystar, ratio = corrected(drifted, task, Constraints.of(task))
     assert ratio <= ALGEBRA
     assert max(ratios(X, Y, X, Ystar, w, w).values()) <= ALGEBRA
     assert (Ystar[Y == 0] == 0).all()
@@ -34,6 +34,6 @@ def test_moments_come_back_and_cells_at_a_bound_stay(given: int, weighted: bool)
 
 def test_what_has_not_drifted_is_not_touched() -> None:
     task = skewed(50, 3)
-    Ystar, ratio = corrected(task.Y, task, Ground.of(task))
+    Ystar, ratio = corrected(task.Y, task, Constraints.of(task))
     assert ratio == 0
     assert (Ystar == task.Y).all()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.repair import repaired
 from suffice.errors import InfeasibleError
@@ -23,7 +23,7 @@ def test_the_negatives_of_a_release_are_repaired_and_its_moments_stay() -> None:
     start = Ipso().solve(task.X, task.Y, np.random.default_rng(1).normal(size=(200, 3)))
     assert (start < 0).sum() > 20
     task = replace(task, Y=start)
-    Y, sweeps = repaired(start, Ground.of(task), Dealer.of(task, "random", "kept"), STREAM)
+    Y, sweeps = repaired(start, Constraints.of(task), Dealer.of(task, "random", "kept"), STREAM)
     assert sweeps > 0
     assert (Y >= 0).all()
     assert np.allclose(Y.sum(axis=0), task.original.sum(axis=0))
@@ -32,7 +32,7 @@ def test_the_negatives_of_a_release_are_repaired_and_its_moments_stay() -> None:
 
 def test_a_start_inside_the_limits_is_left_alone() -> None:
     task = skewed(50, 2)
-    Y, sweeps = repaired(task.Y, Ground.of(task), Dealer.of(task, "random", "kept"), STREAM)
+    Y, sweeps = repaired(task.Y, Constraints.of(task), Dealer.of(task, "random", "kept"), STREAM)
     assert sweeps == 0
     assert Y is task.Y
 
@@ -41,4 +41,4 @@ def test_what_cannot_be_repaired_is_refused_with_the_number_of_cells() -> None:
     task = skewed(30, 1)
     task = replace(task, Y=task.Y - 10)  # every cell below zero, and the mean stays
     with pytest.raises(InfeasibleError, match="30 cells or edits are left over after 5 sweeps"):
-        repaired(task.Y, Ground.of(task), Dealer.of(task, "random", "kept"), STREAM, 5)
+        repaired(task.Y, Constraints.of(task), Dealer.of(task, "random", "kept"), STREAM, 5)

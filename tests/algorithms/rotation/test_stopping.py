@@ -9,7 +9,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.stopping import PATIENCE, Course
-from suffice.method.records import Task
+from suffice.method.records import Records
 from suffice.microdata import Ipso
 from tests.algorithms.rotation.cases import skewed
 
@@ -23,7 +23,7 @@ def followed(values: list[float], null: float = 0.1) -> Course:
     return course
 
 
-def new(task: Task, seed: int) -> Array:
+def new(task: Records, seed: int) -> Array:
     """A release that carries nothing over."""
     return Ipso().solve(task.X, task.Y, np.random.default_rng(seed).normal(size=task.Y.shape))
 
@@ -72,7 +72,7 @@ def test_without_given_columns_chance_links_one_record() -> None:
 def test_chance_links_what_new_residuals_link(noise: float) -> None:
     task = skewed(200, 2, given=2)
     Yhat, E = split(np.log(task.Y) * noise + 5 * task.X[:, 1:], task.X)
-    task = Task(task.X, Yhat + E, Yhat + E)
+    task = Records(task.X, Yhat + E, Yhat + E)
     likeness = Likeness.of(task)
     linked = [likeness.linked(new(task, seed)) for seed in range(1000, 1100)]
     assert np.mean(linked) > 2  # the kept fit alone links some
@@ -82,6 +82,6 @@ def test_chance_links_what_new_residuals_link(noise: float) -> None:
 def test_records_without_weight_link_no_one() -> None:
     task = skewed(100, 2)
     w = np.r_[np.zeros(40), np.ones(60)]
-    likeness = Likeness.of(Task(task.X, task.Y, task.Y, w))
+    likeness = Likeness.of(Records(task.X, task.Y, task.Y, w))
     assert likeness.linked(task.Y) == 60
     assert likeness.nu == 59

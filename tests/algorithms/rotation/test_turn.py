@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.algorithms.rotation import turn as plain
-from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer, deal
 from suffice.algorithms.rotation.turn import Chance, plane
-from suffice.method.records import Task
+from suffice.method.records import Records
 from tests.algorithms.rotation.cases import limits, skewed, tasks
 from tests.tolerances import CHANCE
 
 
-def swept(task: Task, kernel: plain.turn, sweeps: int = 3, kind: str = "random") -> np.ndarray:
-    ground, dealer, Y = Ground.of(task), Dealer.of(task, kind, "kept"), task.Y.copy()
+def swept(task: Records, kernel: plain.turn, sweeps: int = 3, kind: str = "random") -> np.ndarray:
+    ground, dealer, Y = Constraints.of(task), Dealer.of(task, kind, "kept"), task.Y.copy()
     for sweep in range(1, sweeps + 1):
         rng = np.random.default_rng(sweep)
         groups = dealer.groups(Y, sweep, rng)
@@ -29,16 +29,16 @@ def swept(task: Task, kernel: plain.turn, sweeps: int = 3, kind: str = "random")
 
 @settings(max_examples=60, deadline=None)
 @given(task=tasks())
-def test_every_limit_holds_in_every_record(task: Task) -> None:
+def test_every_limit_holds_in_every_record(task: Records) -> None:
     Y = swept(task, plain.turn)
-    assert Ground.of(task).feasible(Y).all()
+    assert Constraints.of(task).feasible(Y).all()
     assert task.limits is not None
     assert not task.limits.broken(Y).any()
 
 
 @settings(max_examples=60, deadline=None)
 @given(task=tasks())
-def test_sums_and_products_stay(task: Task) -> None:
+def test_sums_and_products_stay(task: Records) -> None:
     Y, w = swept(task, plain.turn), np.ones(task.n) if task.w is None else task.w
     size = np.sqrt(w @ task.Y**2)
     size[size == 0] = 1.0
@@ -50,7 +50,7 @@ def test_sums_and_products_stay(task: Task) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(task=tasks(), sweeps=st.integers(1, 10))
-def test_both_kernels_give_the_same_release(task: Task, sweeps: int) -> None:
+def test_both_kernels_give_the_same_release(task: Records, sweeps: int) -> None:
     compiled = pytest.importorskip("suffice.algorithms.rotation.compiled")
     Y, same = swept(task, plain.turn, sweeps), swept(task, compiled.turn, sweeps)
     assert np.array_equal(Y, same)  # to the last bit: a walk amplifies
@@ -66,7 +66,7 @@ def test_both_kernels_give_the_same_release_after_many_sweeps(given: int) -> Non
 def test_one_plane_in_closed_form_is_the_plane_of_gram_schmidt() -> None:
     # in a group of three the turn is about the diagonal: angles may differ, the circle does not
     task = skewed(3, 2)
-    ground, rows = Ground.of(task), np.array([[0, 1, 2]])
+    ground, rows = Constraints.of(task), np.array([[0, 1, 2]])
     y = task.Y[rows]
     b, d = plain.circle(y, ground, rows, np.empty((0, 2, 3)))
     general = replace(ground, plain=False)
@@ -91,7 +91,7 @@ def test_a_plane_is_orthonormal_and_orthogonal_to_x_also_where_columns_vanish() 
 
 def test_a_group_without_two_directions_stays() -> None:
     task = replace(skewed(4, 2, given=2), limits=None)  # rank 3 of 4: one direction
-    ground, Y, rows = Ground.of(task), task.Y.copy(), np.array([[0, 1, 2, 3]])
+    ground, Y, rows = Constraints.of(task), task.Y.copy(), np.array([[0, 1, 2, 3]])
     plain.turn(Y, ground, rows, Chance.drawn(np.random.default_rng(1), ground, rows))
     assert (Y == task.Y).all()
 
@@ -110,8 +110,8 @@ def test_a_step_is_uniform_on_the_feasible_set(tries: int, monkeypatch: pytest.M
     # plane, so a single step from anywhere must be uniform on the arcs, by tries or by intervals.
     monkeypatch.setattr(plain, "TRIES", tries)
     start = np.tile([[0.2], [1.0], [3.0]], (4000, 1))
-    task = Task(np.ones((len(start), 1)), start, start, limits=limits(start, 0.0))
-    ground, rows = Ground.of(task), np.arange(len(start)).reshape(-1, 3)
+    task = Records(np.ones((len(start), 1)), start, start, limits=limits(start, 0.0))
+    ground, rows = Constraints.of(task), np.arange(len(start)).reshape(-1, 3)
     Y = start.copy()
     plain.turn(Y, ground, rows, Chance.drawn(np.random.default_rng(1), ground, rows))
     t = np.linspace(0, 2 * np.pi, 200_001)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.algorithms.rounding import rounded
-from suffice.algorithms.rounding.cells import Cells, nested
+from suffice.algorithms.rounding.cells import RoundingCells, nested
 from suffice.algorithms.rounding.circulation import settle
-from suffice.algorithms.rounding.equations import Equations
+from suffice.algorithms.rounding.equations import RoundingEquations
 from suffice.algorithms.rounding.network import flow
 from suffice.algorithms.rounding.pairing import pair_off
 from suffice.algorithms.rounding.rounding import _rules
@@ -159,7 +159,7 @@ def test_subtotals_where_no_total_is_whole():
 )
 def test_which_conditions_are_taken_into_the_network(edits, taken):
     rules = _rules(np.zeros((1, 4)), [0, 1, 2, 3], limits(1, edits))
-    equations = Equations.of(Cells.of(NAMES, np.zeros((1, 4)), [], rules))
+    equations = RoundingEquations.of(RoundingCells.of(NAMES, np.zeros((1, 4)), [], rules))
     assert len(equations.K) == taken
     assert ((equations.K == 1).sum(axis=0) <= 1).all()
     assert ((equations.K == -1).sum(axis=0) <= 1).all()
@@ -177,7 +177,7 @@ def test_the_program_finds_a_rounding_wherever_there_is_one(seed, n):
     held = limits(n, edits)
     Y = Y[(~held.broken(Y, held.rhs)).all(axis=1)]
     held = limits(len(Y), edits)
-    cells = Cells.of(NAMES, Y, [], ())
+    cells = RoundingCells.of(NAMES, Y, [], ())
     low, high = cells.totals(0)
     spots = np.argwhere(np.rint(Y) != Y)
     exists = False
@@ -284,7 +284,7 @@ def test_large_numbers_and_sums_that_drifted():
 
 def test_a_sum_that_drifted_is_whole_and_another_is_not():
     Y = np.repeat([[2e8 + 0.5 + 1e-6, 2e8 + 0.5 + 1e-4]], 1000, axis=0)
-    low, high = Cells.of(("a", "b"), Y, [], ()).totals(0)
+    low, high = RoundingCells.of(("a", "b"), Y, [], ()).totals(0)
     assert (low.tolist(), high.tolist()) == ([[500, 500]], [[500, 501]])
 
 
@@ -344,5 +344,5 @@ def test_a_dead_end_is_whole_but_for_rounding():
 def test_the_network_without_rules_ignores_none_of_the_totals():
     Y = np.full((8, 1), 0.5)
     leaf = np.repeat(np.arange(4), 2)
-    Z = flow(Cells.of(("a",), Y, [leaf], ()), np.random.default_rng(3))
+    Z = flow(RoundingCells.of(("a",), Y, [leaf], ()), np.random.default_rng(3))
     assert np.bincount(leaf, Z[:, 0]).tolist() == [1, 1, 1, 1]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.algorithms.rounding import mostly_rounded, rounded
-from suffice.algorithms.rounding.cells import Cells
+from suffice.algorithms.rounding.cells import RoundingCells
 from suffice.design.limits import Limits
 from suffice.errors import InfeasibleError
 from tests.algorithms.rounding.test_rounding import NAMES, TREES, _with, between, check, limits
@@ -108,7 +108,7 @@ def test_each_cell_is_right_on_average():
 
 def test_a_sum_may_have_drifted_with_all_the_records_behind_it():
     Y = np.array([[2e8 + 0.5], [2e8 + 0.5 - 1e-4]])
-    few = Cells.of(("a",), Y, [], ())
+    few = RoundingCells.of(("a",), Y, [], ())
     low, high = few.totals(0)
     assert low != high
     low, high = replace(few, behind=1e6).totals(0)

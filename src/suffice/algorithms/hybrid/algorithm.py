@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from suffice.algebra.array import Array
 from suffice.algorithms.hybrid.bases import sizes
-from suffice.algorithms.hybrid.local import Counts, Long, Small, in_clusters
+from suffice.algorithms.hybrid.local import ClusterFactors, Counts, Long, in_clusters
 from suffice.algorithms.hybrid.model import Model, model
 from suffice.algorithms.hybrid.overall import Overall, over_clusters
 from suffice.algorithms.hybrid.slopes import Shares, Slopes, shares, usable
@@ -25,7 +25,7 @@ class Parts:
     Y: Array
     s: Array | None
     longs: tuple[Long, ...]
-    small: Small
+    small: ClusterFactors
     overall: Overall
     held: Shares | None
     """The residuals of each cluster beside the new slopes, where modification a, b or c was asked."""
@@ -158,7 +158,9 @@ def hybrid(
     return _finished(Y, s, longs, small, crossing, slopes)
 
 
-def _finished(Y: Array, s: Array | None, longs: list[Long], small: Small, crossing: Model, slopes: Slopes) -> Parts:
+def _finished(
+    Y: Array, s: Array | None, longs: list[Long], small: ClusterFactors, crossing: Model, slopes: Slopes
+) -> Parts:
     found = over_clusters(small, crossing.groups, crossing.XG.shape[1])
     if slopes is None:
         return Parts(Y, s, tuple(longs), small, found, None, 1.0, small.W4)  # item 6

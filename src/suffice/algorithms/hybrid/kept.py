@@ -7,21 +7,21 @@ from typing import Literal, NamedTuple
 
 from suffice.algorithms.hybrid.slopes import Slopes
 
-Level = Literal["overall", "cluster group", "cluster", "piece"]
+Domain = Literal["overall", "cluster group", "cluster", "piece"]
 What = Literal["mean", "covariance", "fit", "residual covariance", "own residual covariance", "equal slopes"]
 Part = Literal["clusters", "local", "overall", "pieces", "pieces_given", "cluster_groups", "groups_given"]
 
 
-class Kept(NamedTuple):
+class KeptStatistic(NamedTuple):
     """One statistic that is kept in every part of a level."""
 
-    level: Level
+    level: Domain
     what: What
     columns: tuple[Part, ...] = ()
     """The given columns that a fit is on, or that have residuals or slopes."""
 
 
-def kept(parts: Collection[Part], slopes: Slopes = None) -> tuple[Kept, ...]:
+def kept(parts: Collection[Part], slopes: Slopes = None) -> tuple[KeptStatistic, ...]:
     """What is kept where: the weakest level last.
 
     mean                     of every confidential column
@@ -48,7 +48,7 @@ def kept(parts: Collection[Part], slopes: Slopes = None) -> tuple[Kept, ...]:
     cluster mean
     cluster own residual covariance overall
     """
-    levels: tuple[tuple[Level, Part | None, tuple[Part, ...]], ...] = (
+    levels: tuple[tuple[Domain, Part | None, tuple[Part, ...]], ...] = (
         ("overall", None, ("local", "pieces_given", "groups_given", "overall")),
         ("cluster group", "cluster_groups", ("local", "pieces_given", "groups_given")),
         ("cluster", "clusters", ("local", "pieces_given")),
@@ -62,22 +62,22 @@ def kept(parts: Collection[Part], slopes: Slopes = None) -> tuple[Kept, ...]:
     )
 
 
-def _at(level: Level, fitted: tuple[Part, ...], parts: Collection[Part]) -> list[Kept]:
+def _at(level: Domain, fitted: tuple[Part, ...], parts: Collection[Part]) -> list[KeptStatistic]:
     columns = tuple(part for part in fitted if part in parts)
-    return [Kept(level, "mean"), *([Kept(level, "fit", columns)] if columns else [])]
+    return [KeptStatistic(level, "mean"), *([KeptStatistic(level, "fit", columns)] if columns else [])]
 
 
-def _covariances(level: Level, parts: Collection[Part], slopes: Slopes) -> list[Kept]:
+def _covariances(level: Domain, parts: Collection[Part], slopes: Slopes) -> list[KeptStatistic]:
     order: tuple[Part, ...] = ("local", "pieces_given", "groups_given", "overall")
     given = tuple(part for part in order if part in parts)
     free = tuple(part for part in given if part in ("groups_given", "overall"))  # not crossed with clusters
     if level == "overall" or (level == "cluster" and not free):
-        return [Kept(level, "covariance")]
+        return [KeptStatistic(level, "covariance")]
     if level == "cluster group" and slopes is not None and "overall" not in parts:
-        return [Kept(level, "covariance")]
+        return [KeptStatistic(level, "covariance")]
     if level == "cluster" and slopes is None:
-        return [Kept(level, "own residual covariance", given)]
+        return [KeptStatistic(level, "own residual covariance", given)]
     if level == "piece" or slopes is None:
         return []
-    same = [Kept(level, "equal slopes", free)] if level == "cluster" and slopes == 0 else []
-    return [Kept(level, "residual covariance", given), *same]
+    same = [KeptStatistic(level, "equal slopes", free)] if level == "cluster" and slopes == 0 else []
+    return [KeptStatistic(level, "residual covariance", given), *same]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.algorithms.hybrid.bases import cleared, extended, first, loadings, removed, sizes, tolerance
-from suffice.algorithms.hybrid.model import Columns, Model
+from suffice.algorithms.hybrid.model import Model, ModelColumns
 from suffice.algorithms.hybrid.stacks import Labels, Stack, nested, stacks
 from suffice.algorithms.hybrid.within import Within, all_centred, centred, pieces_within, scaled
 from suffice.progress import Progress
@@ -31,7 +31,7 @@ class Long:
 
 
 @dataclass(frozen=True, repr=False)
-class Small:
+class ClusterFactors:
     """What is small in each cluster: everything in terms of Q, an isometry."""
 
     X2: Array
@@ -56,7 +56,7 @@ class Small:
 
 
 @dataclass(frozen=True, repr=False)
-class Found:
+class StackBasis:
     """The columns of a stack, centred, and the basis [1 X_A X_2 T_s4] of their span."""
 
     stack: Stack
@@ -70,7 +70,7 @@ class Found:
 
 def in_clusters(
     Y: Array, Z: Array, crossing: Model, s: Array | None, progress: Progress | None = None
-) -> tuple[list[Long], Small]:
+) -> tuple[list[Long], ClusterFactors]:
     """Items 2 to 6 in every cluster, all columns in units of their own size."""
     at, W = crossing.columns(Y.shape[1]), np.hstack([crossing.XA, crossing.XB, Z, Y])
     W /= sizes(W)
@@ -84,18 +84,18 @@ def in_clusters(
     return _collected(_told(found, progress, len(Y)), at, ranks)
 
 
-def bases(W: Array, at: Columns, clusters: Labels, s: Array | None) -> Iterator[Found]:
+def bases(W: Array, at: ModelColumns, clusters: Labels, s: Array | None) -> Iterator[StackBasis]:
     """An orthonormal basis of the constant, X_A, X_2 and the new scores in every cluster."""
     for stack in stacks(clusters):
         V, one = centred(stack, W, s)
         tol = tolerance(V, scaled(stack, W, s))
         Q, adds = extended(one, cleared(V, tol)[:, : at.Y.start], tol)
-        yield Found(stack, V, tol, Q, adds, 1)
+        yield StackBasis(stack, V, tol, Q, adds, 1)
 
 
 def bases_in_pieces(
-    W: Array, at: Columns, clusters: Labels, pieces: Within, apart: Array, s: Array | None
-) -> Iterator[Found]:
+    W: Array, at: ModelColumns, clusters: Labels, pieces: Within, apart: Array, s: Array | None
+) -> Iterator[StackBasis]:
     """The same where X_A is crossed with pieces too (modification e): these are taken out first, and once more.
 
     A basis made of the little that the pieces left is orthogonal to them only after the second time.
@@ -111,14 +111,14 @@ def bases_in_pieces(
     again = pieces.removed(again)
     for stack, V, tol, adds in once:
         Q, _ = extended(_nothing(V), stack.take(again), np.zeros(adds.shape))
-        yield Found(stack, V, tol, Q, adds, 0)
+        yield StackBasis(stack, V, tol, Q, adds, 0)
 
 
 def _nothing(V: Array) -> Array:
     return np.empty((len(V), 0, V.shape[2]))
 
 
-def _told(found: Iterable[Found], progress: Progress | None, n: int) -> Iterator[Found]:
+def _told(found: Iterable[StackBasis], progress: Progress | None, n: int) -> Iterator[StackBasis]:
     done = 0
     for f in found:
         done += f.stack.rows.size
@@ -127,7 +127,7 @@ def _told(found: Iterable[Found], progress: Progress | None, n: int) -> Iterator
         yield f
 
 
-def _collected(found: Iterable[Found], at: Columns, within: Counts) -> tuple[list[Long], Small]:
+def _collected(found: Iterable[StackBasis], at: ModelColumns, within: Counts) -> tuple[list[Long], ClusterFactors]:
     """The parts of every cluster; `within` is the rank of the constant or of the pieces in each."""
     b, k = at.B.stop - at.B.start, at.Y.stop - at.Y.start
     small, longs = _room(within, b, k), []
@@ -145,9 +145,9 @@ def _collected(found: Iterable[Found], at: Columns, within: Counts) -> tuple[lis
     return longs, small
 
 
-def _room(within: Counts, b: int, k: int) -> Small:
+def _room(within: Counts, b: int, k: int) -> ClusterFactors:
     c, none = len(within), np.zeros_like(within)
-    return Small(
+    return ClusterFactors(
         X2=np.zeros((c, b, b)),
         Y2=np.zeros((c, b, k)),
         Z2=np.zeros((c, b, k)),
@@ -160,7 +160,7 @@ def _room(within: Counts, b: int, k: int) -> Small:
     )
 
 
-def _products(Q: Array, f: Found, at: Columns) -> tuple[Array, Array, Array]:
+def _products(Q: Array, f: StackBasis, at: ModelColumns) -> tuple[Array, Array, Array]:
     """Q'X_2, Q'Y and Q'Ys; a column of X_2 that is rounding only is exactly zero."""
     X2 = cleared(f.V[:, at.B] @ Q.transpose(0, 2, 1), f.tol[:, at.B]).transpose(0, 2, 1)
     return X2, Q @ f.V[:, at.Y].transpose(0, 2, 1), Q @ f.V[:, at.Z].transpose(0, 2, 1)

@@ -14,7 +14,7 @@ from suffice.algorithms.hybrid.stacks import Labels, crossed, nested, numbered
 from suffice.errors import InputError, UsageError
 
 
-class Columns(NamedTuple):
+class ModelColumns(NamedTuple):
     """Where the columns of the four matrices stand in [X_A X_B Ys Y]."""
 
     A: slice
@@ -43,9 +43,9 @@ class Model:
         """The number of clusters."""
         return int(self.clusters.max(initial=-1)) + 1
 
-    def columns(self, k: int) -> Columns:
+    def columns(self, k: int) -> ModelColumns:
         edges = np.cumsum([0, self.XA.shape[1], self.XB.shape[1], k, k]).tolist()
-        return Columns(*(slice(a, b) for a, b in pairwise(edges)))
+        return ModelColumns(*(slice(a, b) for a, b in pairwise(edges)))
 
     def check(self, Y: Array, Z: Array, slopes: object, weights: Array | None) -> None:
         """Refuses what section 6 does not define."""

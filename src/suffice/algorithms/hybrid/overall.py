@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import GQR, RANK, gqr
-from suffice.algorithms.hybrid.local import Small
+from suffice.algorithms.hybrid.local import ClusterFactors
 from suffice.algorithms.hybrid.stacks import Labels
 from suffice.algorithms.hybrid.within import Within, within
 from suffice.errors import InfeasibleError
@@ -31,7 +31,7 @@ class Overall:
 
 
 @dataclass(frozen=True, repr=False)
-class Fit:
+class OverallFit:
     """The fit on X_2, some columns of it crossed with groups of clusters (modification d)."""
 
     groups: Within | None
@@ -49,7 +49,7 @@ class Fit:
         return A
 
 
-def over_clusters(small: Small, groups: Labels | None, crossed: int) -> Overall:
+def over_clusters(small: ClusterFactors, groups: Labels | None, crossed: int) -> Overall:
     """Items 7 to 9.
 
     groups: the group of each cluster; the first `crossed` columns of X_2 are crossed with it.
@@ -68,7 +68,7 @@ def over_clusters(small: Small, groups: Labels | None, crossed: int) -> Overall:
     return Overall(E3.reshape(clusters, b, k), (Ts3 @ W3).reshape(clusters, b, k), fit.rank, freedom)
 
 
-def _fit(X2: Array, groups: Labels | None, crossed: int, tol: Array) -> Fit:
+def _fit(X2: Array, groups: Labels | None, crossed: int, tol: Array) -> OverallFit:
     """The columns crossed with groups first, the others where these leave something."""
     b = X2.shape[1]
     inside = None
@@ -78,7 +78,7 @@ def _fit(X2: Array, groups: Labels | None, crossed: int, tol: Array) -> Fit:
         rest = inside.removed(inside.removed(rest))
     noise = np.maximum(RANK * np.linalg.norm(X2, axis=0), np.sqrt((tol[:, :b] ** 2).sum(axis=0)))[crossed:]
     D = _independent(rest, noise)
-    return Fit(inside, D.Q if inside is None else gqr(inside.removed(D.Q)).Q)
+    return OverallFit(inside, D.Q if inside is None else gqr(inside.removed(D.Q)).Q)
 
 
 def _independent(A: Array, noise: Array) -> GQR:
@@ -97,7 +97,7 @@ def _cleared(A: Array, tol: Array) -> Array:
     return np.where(np.linalg.norm(A, axis=0) <= tol, 0.0, A)
 
 
-def _new_scores(fit: Fit, Z2: Array, count: int) -> Array:
+def _new_scores(fit: OverallFit, Z2: Array, count: int) -> Array:
     """T_s3: orthogonal to X_2 to the last digit, so what is made of little that was left is made orthogonal again."""
     T = gqr(fit.removed(Z2[:, :count])).Q
     if T.shape[1] < count:

@@ -11,7 +11,7 @@ from suffice.algebra.addition import DEPENDENT, LIMIT
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import RANK
 from suffice.algorithms.hybrid.bases import first, lengths, loadings, triangle
-from suffice.algorithms.hybrid.local import Counts, Small
+from suffice.algorithms.hybrid.local import ClusterFactors, Counts
 from suffice.algorithms.hybrid.overall import Overall
 from suffice.algorithms.hybrid.stacks import TOGETHER
 from suffice.errors import InfeasibleError
@@ -70,14 +70,14 @@ class Shares:
         return loadings(np.ascontiguousarray(C.transpose(0, 2, 1)), tol)
 
 
-def shares(small: Small, found: Overall) -> Shares:
+def shares(small: ClusterFactors, found: Overall) -> Shares:
     """E and E_3* of every cluster, a few hundred clusters at a time."""
     parts = [_shares(small, found, slice(at, at + TOGETHER)) for at in range(0, len(small.n), TOGETHER)]
     R, adds, S, Vt, broken = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return Shares(R, adds, S, Vt, broken)
 
 
-def _shares(small: Small, found: Overall, at: slice) -> tuple[Array, Flags, Array, Array, Flags]:
+def _shares(small: ClusterFactors, found: Overall, at: slice) -> tuple[Array, Flags, Array, Array, Flags]:
     # the residuals of a cluster are Q E3 + T4 W4, so their inner products are those of the small [E3; W4]
     E = np.concatenate([found.E3[at], small.W4[at]], axis=1).transpose(0, 2, 1)
     tol = small.tol[at, -E.shape[1] :]
@@ -108,7 +108,7 @@ def _svd(B: Array) -> tuple[Array, Array]:
     return S, Vt
 
 
-def usable(slopes: float | Literal["largest"], held: Shares, small: Small) -> float:
+def usable(slopes: float | Literal["largest"], held: Shares, small: ClusterFactors) -> float:
     """alpha where every cluster can hold it; or a refusal that states how many cannot, and the largest."""
     few = int((held.rank > small.new).sum())
     if few:

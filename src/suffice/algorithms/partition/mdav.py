@@ -9,7 +9,7 @@ from suffice.algebra.array import Array
 from suffice.algorithms.jit import COMPILED
 from suffice.algorithms.partition import mdav_tree as pairs
 from suffice.algorithms.partition.checks import checked
-from suffice.algorithms.partition.remaining import Left, sums
+from suffice.algorithms.partition.remaining import RemainingRecords, sums
 from suffice.progress import Progress
 
 Labels = NDArray[np.int64]
@@ -41,7 +41,7 @@ def mdav(V: Array, k: int, compiled: bool | None = None, progress: Progress | No
     labels, (high, low) = np.full(len(V), -1), sums(V)
     tree = COMPILED if compiled is None else compiled
     groups = pairs.take(V, k, labels, high, low, progress) if tree else 0
-    left = Left(V, np.flatnonzero(labels < 0), high, low)
+    left = RemainingRecords(V, np.flatnonzero(labels < 0), high, low)
     while len(left) >= 2 * k:
         centres = 2 if len(left) >= 3 * k else 1
         left.measure(left.centroid())
@@ -54,7 +54,7 @@ def mdav(V: Array, k: int, compiled: bool | None = None, progress: Progress | No
     return labels
 
 
-def _group(left: Left, k: int) -> Labels:
+def _group(left: RemainingRecords, k: int) -> Labels:
     """Take the farthest record and its k - 1 nearest; the distances from it stay measured."""
     centre = np.array([left.farthest()])
     left.take(centre)

@@ -33,7 +33,7 @@ def subtract(high, low, x) -> None:  # type: ignore[no-untyped-def]
     high[:] = total
 
 
-class Left:
+class RemainingRecords:
     """Records still without a group, columns apart; a record taken leaves its place to the last one."""
 
     def __init__(self, V: Array, rows: Rows, high: Array, low: Array) -> None:

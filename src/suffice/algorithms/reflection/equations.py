@@ -20,7 +20,7 @@ FLAT = 1e-13
 
 
 @dataclass(frozen=True, repr=False)
-class Equations:
+class ThirdEquations:
     """What eps must satisfy, in means over the records.
 
     A combination of columns that is orthogonal to lambda does not change, nor do its third moments. With columns turned
@@ -73,7 +73,7 @@ class Equations:
         return -np.concatenate([room[rows] ** 2 * (A @ inner) for rows, A in self.gradients(eps)])
 
 
-def solved(equations: Equations, eps: Array, room: Array) -> Array | None:
+def solved(equations: ThirdEquations, eps: Array, room: Array) -> Array | None:
     """A solution near a start, or None where there is no way down to one.
 
     Full steps where they bring the equations nearer, shorter ones where they do not.

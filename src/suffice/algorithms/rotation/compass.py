@@ -14,7 +14,7 @@ Rows = NDArray[np.int64]
 
 SMALL = 0.1
 """Below this share of a column's mean size, logarithms no longer tell values apart."""
-CONSTANT = 1e-9
+NO_SAY = 1e-9
 """A column whose logarithms spread by less than this share of the largest has no say."""
 BINS = 2**16
 """Records of one bin are alike: the numbers of so many bins are sorted digit by digit, in time that is linear in n."""
@@ -104,4 +104,4 @@ def bins(score: Array) -> NDArray[np.uint16]:
 
 def _weight(L: Array) -> float:
     spread = float(L.std())
-    return 1.0 / spread if spread > CONSTANT * float(np.abs(L).max(initial=0.0)) else 0.0
+    return 1.0 / spread if spread > NO_SAY * float(np.abs(L).max(initial=0.0)) else 0.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.arcs import ROUND
 from suffice.algorithms.rotation.compass import FRACTION, ONE
-from suffice.algorithms.rotation.constraints import ROUNDING, SLACK, Ground
+from suffice.algorithms.rotation.constraints import ROUNDING, SLACK, Constraints
 from suffice.algorithms.rotation.trigonometry import QUARTER, arctangent, sine, versine
 from suffice.algorithms.rotation.turn import THIRD, TRIES, VANISHED, Chance, only_plane
 
@@ -25,7 +25,7 @@ _compiled = njit(cache=True, nogil=True, error_model="numpy")  # no fast mathema
 _sine, _versine, _arctangent = _compiled(sine), _compiled(versine), _compiled(arctangent)
 
 
-def turn(Y: Array, ground: Ground, groups: Rows, chance: Chance) -> None:
+def turn(Y: Array, ground: Constraints, groups: Rows, chance: Chance) -> None:
     """Turn every group as `suffice.algorithms.rotation.turn` does, in place."""
     limits = (ground.low, ground.high, ground.C, ground.rhs)
     if only_plane(ground, groups.shape[1]):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import EPS, Array, Flags
 from suffice.design.limits import CLOSE
-from suffice.method.records import Task
+from suffice.method.records import Records
 
 ROUNDING = 4 * EPS
 """A cell beyond its bound by this share of its size is put on the bound: it got there by rounding."""
@@ -18,7 +18,7 @@ SLACK = CLOSE / 2
 
 
 @dataclass(frozen=True, repr=False)
-class Ground:
+class Constraints:
     """The fixed side of a walk, laid out for the kernels.
 
     X: sqrt(w) times the given columns: what a turn of scaled records must be orthogonal to.
@@ -39,7 +39,7 @@ class Ground:
     plain: bool
 
     @classmethod
-    def of(cls, task: Task) -> Ground:
+    def of(cls, task: Records) -> Constraints:
         n, k = task.Y.shape
         root = np.ones(n) if task.w is None else np.sqrt(np.where(task.w > 0, task.w, 1.0))
         limits = task.limits

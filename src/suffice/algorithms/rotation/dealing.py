@@ -12,7 +12,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr
 from suffice.algorithms.rotation.compass import Compass
 from suffice.errors import InfeasibleError
-from suffice.method.records import Task
+from suffice.method.records import Records
 
 Rows = NDArray[np.int64]
 Strata = NDArray[np.unsignedinteger]
@@ -82,7 +82,7 @@ class Dealer:
     compass: Compass
 
     @classmethod
-    def of(cls, task: Task, kind: str, zeros: str) -> Dealer:
+    def of(cls, task: Records, kind: str, zeros: str) -> Dealer:
         apart = _numbered(*_kept_apart(task, zeros))
         pools = [Pool(task.X.shape[1] + 2, apart)]
         if task.cells is not None:
@@ -109,7 +109,7 @@ class Dealer:
         return deal(order, pool.size, pool.strata)
 
 
-def _kept_apart(task: Task, zeros: str) -> tuple[Rows, ...]:
+def _kept_apart(task: Records, zeros: str) -> tuple[Rows, ...]:
     """Per reason to keep records apart, a number per record: weight 0, and which cells are exactly zero."""
     reasons = []
     if task.w is not None and (task.w == 0).any():

@@ -8,8 +8,8 @@ import numpy as np
 
 from suffice.algebra.array import EPS, Array, Flags
 from suffice.algebra.decomposition import gqr
-from suffice.algorithms.rotation.constraints import Ground
-from suffice.method.records import Task
+from suffice.algorithms.rotation.constraints import Constraints
+from suffice.method.records import Records
 
 ROOM = 1e-9
 """A cell or an edit nearer to its limit than this share of its size is left alone."""
@@ -19,7 +19,7 @@ ROUNDS, STEPS = 3, 200
 
 
 @dataclass(frozen=True, repr=False)
-class Moments:
+class WalkMoments:
     """The sums that a walk keeps, of centred and scaled columns: with the given columns, and among themselves."""
 
     Q: Array
@@ -29,7 +29,7 @@ class Moments:
     lost: Array
 
     @classmethod
-    def of(cls, task: Task, ground: Ground) -> Moments:
+    def of(cls, task: Records, ground: Constraints) -> WalkMoments:
         root = np.ones(task.n) if task.w is None else np.sqrt(task.w)
         Q = gqr(root[:, None] * task.X).Q
         mean = (root * root) @ task.Y / (root @ root)
@@ -53,13 +53,13 @@ class Moments:
         return max(float(error.max(initial=0.0)) for error in errors) / EPS
 
 
-def corrected(Y: Array, task: Task, ground: Ground) -> tuple[Array, float]:
+def corrected(Y: Array, task: Records, ground: Constraints) -> tuple[Array, float]:
     """Y with the moments of the start, and the ratio that is left.
 
     The smallest D with Q'D and Y'D + D'Y as they should be, D = 0 in cells that have no room:
     D = mask (Q L + Y G) with G symmetric; L and G by conjugate gradients.
     """
-    moments = Moments.of(task, ground)
+    moments = WalkMoments.of(task, ground)
     missing = moments.error(task.Y, Y)
     best, ratio = Y, moments.ratio(missing)
     room = _room(Y, ground, moments.size)
@@ -77,7 +77,7 @@ def corrected(Y: Array, task: Task, ground: Ground) -> tuple[Array, float]:
     return best, ratio
 
 
-def _room(Y: Array, ground: Ground, size: Array) -> Flags:
+def _room(Y: Array, ground: Constraints, size: Array) -> Flags:
     """Cells that may change a little."""
     least = ROOM * np.where(np.isfinite(size), size, 0.0) / np.sqrt(len(Y))
     room = (Y - ground.low > least) & (ground.high - Y > least) & (Y != 0) & np.isfinite(size)

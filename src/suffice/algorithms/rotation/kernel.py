@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algorithms.rotation import turn
-from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.constraints import Constraints
 
-Kernel = Callable[[NDArray[np.float64], Ground, NDArray[np.int64], turn.Chance], None]
+Kernel = Callable[[NDArray[np.float64], Constraints, NDArray[np.int64], turn.Chance], None]
 
 
 @cache

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algebra.canonical import null
 from suffice.algebra.decomposition import RANK, split
-from suffice.method.records import Task
+from suffice.method.records import Records
 
 SAMPLE = 2000
 """Records among which nearest ones are looked for."""
@@ -42,7 +42,7 @@ class Likeness:
     sd: Array
 
     @classmethod
-    def of(cls, task: Task) -> Likeness:
+    def of(cls, task: Records) -> Likeness:
         root = np.ones(task.n) if task.w is None else np.sqrt(task.w)
         Yhat, E = split(root[:, None] * task.original, root[:, None] * task.X)
         size = np.linalg.norm(E, axis=0)
@@ -115,7 +115,7 @@ def _spread(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return rows[np.linspace(0, len(rows) - 1, min(len(rows), SAMPLE)).astype(np.int64)] if len(rows) else rows
 
 
-def _nu(task: Task) -> int:
+def _nu(task: Records) -> int:
     """Dimensions that the given columns leave, of the effective number of records."""
     records = task.n
     if task.w is not None:

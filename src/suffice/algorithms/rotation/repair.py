@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rotation.constraints import Ground
+from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.turn import Chance, circle, turned
 from suffice.errors import InfeasibleError
@@ -26,7 +26,7 @@ GROUPS = 1024
 """Groups worked on at once."""
 
 
-def repaired(Y: Array, ground: Ground, dealer: Dealer, stream: Stream, most: int = MOST) -> tuple[Array, int]:
+def repaired(Y: Array, ground: Constraints, dealer: Dealer, stream: Stream, most: int = MOST) -> tuple[Array, int]:
     """Records that keep every limit, and the sweeps that it took; refused if `most` are not enough."""
     if ground.feasible(Y).all():
         return Y, 0
@@ -50,14 +50,14 @@ def repaired(Y: Array, ground: Ground, dealer: Dealer, stream: Stream, most: int
     return Y, most
 
 
-def _improve(Y: Array, ground: Ground, groups: Rows, chance: Chance, uniforms: Array, scale: Array) -> None:
+def _improve(Y: Array, ground: Constraints, groups: Rows, chance: Chance, uniforms: Array, scale: Array) -> None:
     for first in range(0, len(groups), GROUPS):
         part = slice(first, first + GROUPS)
         rows = groups[part]
         Y[rows] = _best(Y[rows], ground, rows, chance.normals[part], uniforms[part], scale)
 
 
-def _best(y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array, scale: Array) -> Array:
+def _best(y: Array, ground: Constraints, rows: Rows, normals: Array, uniforms: Array, scale: Array) -> Array:
     """Of the angles tried, the one that breaks least; standing still only where every other breaks more."""
     b, d = circle(y, ground, rows, normals)
     best, least = y, broken(y, ground, rows, scale)
@@ -79,7 +79,7 @@ def angles(uniforms: Array) -> Array:
     return np.where(np.arange(uniforms.shape[1]) % 2 == 0, uniforms, either)
 
 
-def broken(y: Array, ground: Ground, rows: Rows, scale: Array) -> Array:
+def broken(y: Array, ground: Constraints, rows: Rows, scale: Array) -> Array:
     """By how much each group breaks its limits, in units of the columns' sizes."""
     beyond = np.maximum(ground.low - y, 0.0) + np.maximum(y - ground.high, 0.0)
     size = (beyond / scale).sum(axis=(1, 2))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import EPS, Array
 from suffice.algorithms.rotation.arcs import draw, forbidden
-from suffice.algorithms.rotation.constraints import ROUNDING, Ground, combined
+from suffice.algorithms.rotation.constraints import ROUNDING, Constraints, combined
 from suffice.algorithms.rotation.trigonometry import direction
 
 Rows = NDArray[np.int64]
@@ -35,18 +35,18 @@ class Chance:
     uniforms: Array
 
     @classmethod
-    def drawn(cls, generator: np.random.Generator, ground: Ground, groups: Rows) -> Chance:
+    def drawn(cls, generator: np.random.Generator, ground: Constraints, groups: Rows) -> Chance:
         count, size = groups.shape
         normals = 0 if only_plane(ground, size) else count
         return cls(generator.standard_normal((normals, 2, size)), generator.random((count, TRIES + 1)))
 
 
-def only_plane(ground: Ground, size: int) -> bool:
+def only_plane(ground: Constraints, size: int) -> bool:
     """Three records and the intercept alone leave one plane."""
     return ground.plain and size == 3
 
 
-def turn(Y: Array, ground: Ground, groups: Rows, chance: Chance) -> None:
+def turn(Y: Array, ground: Constraints, groups: Rows, chance: Chance) -> None:
     """Turn every group in a plane of the complement of its given columns, in place.
 
     y(t) = y + (cos t - 1) b + sin t d,   b = u u'y + v v'y,   d = v u'y - u v'y
@@ -60,7 +60,7 @@ def turn(Y: Array, ground: Ground, groups: Rows, chance: Chance) -> None:
         _turn(Y, ground, groups[part], chance.normals[part], chance.uniforms[part])
 
 
-def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array) -> None:
+def _turn(Y: Array, ground: Constraints, rows: Rows, normals: Array, uniforms: Array) -> None:
     y = Y.take(rows, axis=0)
     b, d = circle(y, ground, rows, normals)
     if not ground.bounded:
@@ -78,7 +78,7 @@ def _turn(Y: Array, ground: Ground, rows: Rows, normals: Array, uniforms: Array)
     _written(Y, new, ground, rows)
 
 
-def _written(Y: Array, new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
+def _written(Y: Array, new: Array, ground: Constraints, rows: Rows) -> NDArray[np.bool_]:
     """Write the groups that keep every limit, and say which they are."""
     good = allowed(new, ground, rows)
     which = np.flatnonzero(good)
@@ -95,7 +95,7 @@ def turned(y: Array, b: Array, d: Array, angle: Array) -> Array:
     return np.asarray(new)
 
 
-def circle(y: Array, ground: Ground, rows: Rows, normals: Array) -> tuple[Array, Array]:
+def circle(y: Array, ground: Constraints, rows: Rows, normals: Array) -> tuple[Array, Array]:
     """The radius vectors b and d of every cell (groups x records x columns)."""
     if only_plane(ground, rows.shape[1]):
         d = y[:, [2, 0, 1]] - y[:, [1, 2, 0]]
@@ -152,7 +152,7 @@ def _dot(x: Array, y: Array) -> Array:
     return total
 
 
-def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
+def allowed(new: Array, ground: Constraints, rows: Rows) -> NDArray[np.bool_]:
     """Which groups keep every limit."""
     good = np.ones(len(new), dtype=bool)
     if np.isfinite(ground.low).any():
@@ -164,7 +164,7 @@ def allowed(new: Array, ground: Ground, rows: Rows) -> NDArray[np.bool_]:
     return good
 
 
-def feasible_angle(y: Array, b: Array, d: Array, ground: Ground, rows: Rows, uniform: Array) -> Array:
+def feasible_angle(y: Array, b: Array, d: Array, ground: Constraints, rows: Rows, uniform: Array) -> Array:
     """An angle drawn uniformly from those that keep every limit of the group."""
     high, low = _columns(np.isfinite(ground.high)), _columns(np.isfinite(ground.low))
     C, a = ground.C, y - b
@@ -187,7 +187,7 @@ def _flat(*parts: Array) -> Array:
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 
-def onto_bounds(new: Array, size: Array, ground: Ground) -> None:
+def onto_bounds(new: Array, size: Array, ground: Constraints) -> None:
     """Put cells that rounding carried beyond a bound onto it, in place."""
     inside = np.clip(new, ground.low, ground.high)
     np.copyto(new, inside, where=np.abs(new - inside) <= ROUNDING * size)

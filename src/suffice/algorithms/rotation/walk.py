@@ -9,7 +9,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.stopping import Course
-from suffice.method.records import Task
+from suffice.method.records import Records
 
 SAME = 1e-6
 """A cell within this share of a standard deviation of where it started has not moved."""
@@ -46,7 +46,7 @@ class Walk:
     def of(
         cls,
         Ystar: Array,
-        task: Task,
+        task: Records,
         likeness: Likeness,
         course: Course,
         reason: str | None,

@@ -17,7 +17,7 @@ Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
-class Rule:
+class RecordRule:
     """Conditions on the whole numbers z_i of each record: C z_i <= h_i, or = h_i."""
 
     names: tuple[str, ...]
@@ -36,12 +36,12 @@ class Rule:
         broken = self.broken(Z).sum(axis=0).tolist()
         return {name: count for name, count in zip(self.names, broken, strict=True) if count}
 
-    def some(self, rows: Labels) -> Rule:
+    def some(self, rows: Labels) -> RecordRule:
         return replace(self, h=self.h[rows], allowance=self.allowance[rows])
 
 
 @dataclass(frozen=True, repr=False)
-class Cells:
+class RoundingCells:
     """Cells z = base + 0 or 1; those with part 0 are whole already and stay.
 
     columns: names of the q columns
@@ -58,18 +58,20 @@ class Cells:
     part: Array
     size: Array
     family: tuple[Labels, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[RecordRule, ...]
     behind: float = 1.0
 
     @classmethod
-    def of(cls, columns: tuple[str, ...], Y: Array, groups: Sequence[Labels], rules: tuple[Rule, ...]) -> Cells:
+    def of(
+        cls, columns: tuple[str, ...], Y: Array, groups: Sequence[Labels], rules: tuple[RecordRule, ...]
+    ) -> RoundingCells:
         whole = np.rint(Y)
         near = np.abs(Y - whole) <= np.maximum(NEAR, 8 * EPS * np.abs(Y))
         base = np.where(near, whole, np.floor(Y))
         size = np.abs(Y).max(axis=0, initial=0.0)
         return cls(columns, base, np.where(near, 0.0, Y - base), size, nested(groups, len(Y)), rules)
 
-    def some(self, rows: Labels) -> Cells:
+    def some(self, rows: Labels) -> RoundingCells:
         """These records alone."""
         family = tuple(label[rows] for label in self.family)
         rules = tuple(rule.some(rows) for rule in self.rules)

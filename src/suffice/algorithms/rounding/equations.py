@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rounding.cells import Cells, Labels, Rule
+from suffice.algorithms.rounding.cells import Labels, RecordRule, RoundingCells
 from suffice.algorithms.rounding.circulation import NEAR
 
 
 @dataclass(frozen=True, repr=False)
-class Equations:
+class RoundingEquations:
     """K z = whole numbers, in every record; each column has at most one +1 and one -1 in K.
 
     A column with both is a subtotal: it joins two equations, and its totals follow from those of the others.
@@ -26,7 +26,7 @@ class Equations:
     slack: Array
 
     @classmethod
-    def of(cls, cells: Cells) -> Equations:
+    def of(cls, cells: RoundingCells) -> RoundingEquations:
         """Conditions with coefficients +1 and -1, equalities first, taken in order while they are a network."""
         found = _Forest(len(cells.columns))
         conditions = [(rule, c) for rule in cells.rules for c in range(len(rule.C))]
@@ -105,7 +105,7 @@ class _Forest:
         return np.asarray(np.hstack([rows, slacks]) * np.array(self.signs)[:, None])
 
 
-def _slack(cells: Cells, rule: Rule, c: int) -> Array:
+def _slack(cells: RoundingCells, rule: RecordRule, c: int) -> Array:
     """The fraction of s in C z + s = h: s rounded down is 0 or more where it was, so the inequality holds."""
     room = np.floor(rule.h[:, c] + rule.allowance[:, c]) - (cells.base + cells.part) @ rule.C[c]
     fraction: Array = room - np.floor(room)

@@ -6,22 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rounding.cells import Cells, Labels
+from suffice.algorithms.rounding.cells import Labels, RoundingCells
 from suffice.algorithms.rounding.circulation import settle
-from suffice.algorithms.rounding.equations import Equations
+from suffice.algorithms.rounding.equations import RoundingEquations
 from suffice.algorithms.rounding.pairing import pair_off
 
 GROUND = 0
 
 
-def flow(cells: Cells, generator: np.random.Generator) -> Array:
-    """Whole numbers that keep every total and the conditions of `Equations`; the others are not looked at.
+def flow(cells: RoundingCells, generator: np.random.Generator) -> Array:
+    """Whole numbers that keep every total and the conditions of `RoundingEquations`; the others are not looked at.
 
     A cell is an edge from its record's equation (or from the ground) to its column's finest group, the cell of a
     subtotal one from one equation to another, a slack one to the ground; each group whose total is not whole has an
     edge to the group above it. A network, so a rounding exists.
     """
-    equations = Equations.of(cells)
+    equations = RoundingEquations.of(cells)
     part = paired(cells, equations, generator)
     record, column = np.nonzero((part > 0) & (part < 1))
     value, tail, head = _edges(cells, equations, record, column)
@@ -31,14 +31,16 @@ def flow(cells: Cells, generator: np.random.Generator) -> Array:
     return cells.base + part[:, : len(cells.columns)]
 
 
-def paired(cells: Cells, equations: Equations, generator: np.random.Generator) -> Array:
+def paired(cells: RoundingCells, equations: RoundingEquations, generator: np.random.Generator) -> Array:
     """The fractions of cells and slacks after all that can be rounded in pairs of records; every total is as before."""
     part = np.hstack([cells.part, equations.slack])
     pair_off(part, cells.leaf, equations.circuits(), generator)
     return part
 
 
-def _edges(cells: Cells, equations: Equations, record: Labels, column: Labels) -> tuple[Array, Labels, Labels]:
+def _edges(
+    cells: RoundingCells, equations: RoundingEquations, record: Labels, column: Labels
+) -> tuple[Array, Labels, Labels]:
     """Fractions, tails and heads: the cells first, then the groups whose totals are fractions."""
     q, K, joins = len(cells.columns), equations.K, equations.joins
     sizes = [int(label.max(initial=-1)) + 1 for label in cells.family]
@@ -67,13 +69,13 @@ def _row_of(there: NDArray[np.bool_]) -> Labels:
     return there.argmax(axis=0) if len(there) else np.zeros(there.shape[1], dtype=np.int64)
 
 
-def _fractions(cells: Cells, level: int) -> Array:
+def _fractions(cells: RoundingCells, level: int) -> Array:
     label = cells.family[level]
     sums = np.column_stack([np.bincount(label, part) for part in cells.part.T])
     return np.asarray(sums - np.floor(sums))
 
 
-def _above(cells: Cells, level: int) -> Labels:
+def _above(cells: RoundingCells, level: int) -> Labels:
     """For each group of a level the group that holds it."""
     above = np.zeros(int(cells.family[level].max(initial=-1)) + 1, dtype=np.int64)
     above[cells.family[level]] = cells.family[level - 1]

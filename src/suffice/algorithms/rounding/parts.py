@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from suffice.algebra.array import Array, Flags
-from suffice.algorithms.rounding.cells import Cells, Labels
-from suffice.algorithms.rounding.equations import Equations
+from suffice.algorithms.rounding.cells import Labels, RoundingCells
+from suffice.algorithms.rounding.equations import RoundingEquations
 from suffice.algorithms.rounding.network import paired
 from suffice.algorithms.rounding.program import mend
 from suffice.algorithms.rounding.rounding import SECONDS, cells_of, not_found
@@ -49,7 +49,7 @@ def mostly_rounded(
     part = cells.part.copy()
     now = np.flatnonzero(~waits)
     some = cells.some(now)
-    part[now] = paired(some, Equations.of(some), generator)[:, : part.shape[1]]
+    part[now] = paired(some, RoundingEquations.of(some), generator)[:, : part.shape[1]]
     waits |= ((part > 0) & (part < 1)).any(axis=1)
     now = np.flatnonzero(~waits)
     Z = cells.base + part
@@ -59,7 +59,7 @@ def mostly_rounded(
     return out, np.flatnonzero(waits)
 
 
-def _helpers(cells: Cells) -> Flags:
+def _helpers(cells: RoundingCells) -> Flags:
     """The first records of each group, where there are edits: they are few, and their fractions are whole freedom."""
     count = np.bincount(cells.leaf, minlength=1)
     each = min(HELPERS, WAITING // len(count)) if cells.rules else 0
@@ -69,7 +69,7 @@ def _helpers(cells: Cells) -> Flags:
     return np.less(place, each)
 
 
-def _mended(cells: Cells, Z: Array, generator: np.random.Generator, until: float, seconds: float) -> Array:
+def _mended(cells: RoundingCells, Z: Array, generator: np.random.Generator, until: float, seconds: float) -> Array:
     """Edits that are more than a network are kept among the records that are done."""
     if not cells.broken(Z).any():
         return Z

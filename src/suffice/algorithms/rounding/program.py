@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
 
 from suffice.algebra.array import Array, Flags
-from suffice.algorithms.rounding.cells import Cells, Labels
+from suffice.algorithms.rounding.cells import Labels, RoundingCells
 
 AROUND = 16
 """Records that break a rule and are mended together."""
@@ -19,7 +19,7 @@ HELP = (4, 16, 64)
 """Other records for each of these, in the first, second and third try."""
 
 
-def mend(cells: Cells, Z: Array, generator: np.random.Generator, until: float) -> Array:
+def mend(cells: RoundingCells, Z: Array, generator: np.random.Generator, until: float) -> Array:
     """Z with the records that break a rule rounded anew, together with some that do not; totals stay.
 
     Z: a rounding that keeps the totals
@@ -37,7 +37,7 @@ def mend(cells: Cells, Z: Array, generator: np.random.Generator, until: float) -
     return Z
 
 
-def _neighbourhoods(cells: Cells, Z: Array, helpers: int, generator: np.random.Generator) -> Iterator[Labels]:
+def _neighbourhoods(cells: RoundingCells, Z: Array, helpers: int, generator: np.random.Generator) -> Iterator[Labels]:
     """Records that break a rule, a few of one group at a time, with others of that group."""
     broken = cells.broken(Z)
     free: Flags = np.asarray(cells.live.any(axis=1))
@@ -63,7 +63,7 @@ class Program:
     """For each row of M the rule or total that asks for it."""
 
     @classmethod
-    def around(cls, cells: Cells, Z: Array, rows: Labels) -> Program:
+    def around(cls, cells: RoundingCells, Z: Array, rows: Labels) -> Program:
         """Some records; every column's total over those of one group is as in Z."""
         labels: Labels = np.unique(cells.leaf[rows], return_inverse=True)[1]
         x = Z[rows] - cells.base[rows]
@@ -71,13 +71,13 @@ class Program:
         return cls._of(cells, rows, [(labels, sums, sums)])
 
     @classmethod
-    def whole(cls, cells: Cells) -> Program:
+    def whole(cls, cells: RoundingCells) -> Program:
         """All records, with the totals of the family."""
         totals = [(label, *cells.totals(level)) for level, label in enumerate(cells.family)]
         return cls._of(cells, np.arange(len(cells.base)), totals)
 
     @classmethod
-    def _of(cls, cells: Cells, rows: Labels, totals: list[tuple[Labels, Array, Array]]) -> Program:
+    def _of(cls, cells: RoundingCells, rows: Labels, totals: list[tuple[Labels, Array, Array]]) -> Program:
         live = cells.live[rows]
         record, column = np.nonzero(live)
         number, ones = np.arange(len(record)), np.ones(len(record))

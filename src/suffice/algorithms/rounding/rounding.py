@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rounding.cells import Cells, Labels, Rule
+from suffice.algorithms.rounding.cells import Labels, RecordRule, RoundingCells
 from suffice.algorithms.rounding.network import flow
 from suffice.algorithms.rounding.program import Program, mend
 from suffice.design.limits import CLOSE, Limits
@@ -69,13 +69,13 @@ def rounded(
 
 def cells_of(
     Y: Array, columns: list[int], names: Sequence[str], limits: Limits | None, groups: Sequence[Labels]
-) -> Cells:
+) -> RoundingCells:
     """The cells of these columns, with the conditions that name one of them."""
     rules = () if limits is None else _rules(Y, columns, limits)
-    return Cells.of(tuple(names[j] for j in columns), Y[:, columns], groups, rules)
+    return RoundingCells.of(tuple(names[j] for j in columns), Y[:, columns], groups, rules)
 
 
-def _of_all(cells: Cells, generator: np.random.Generator, until: float, seconds: float) -> Array:
+def _of_all(cells: RoundingCells, generator: np.random.Generator, until: float, seconds: float) -> Array:
     program = Program.whole(cells)
     Z = program.solve(generator, until)
     if Z is None or cells.broken(Z).any() or cells.unkept(Z):
@@ -84,7 +84,7 @@ def _of_all(cells: Cells, generator: np.random.Generator, until: float, seconds:
     return Z
 
 
-def _rules(Y: Array, columns: list[int], limits: Limits) -> tuple[Rule, ...]:
+def _rules(Y: Array, columns: list[int], limits: Limits) -> tuple[RecordRule, ...]:
     """Edits and equalities that name one of the columns."""
     names = tuple(edit.name for edit in limits.equalities)
     edits = (limits.names[: len(limits.C)], limits.C, limits.rhs, False)
@@ -92,7 +92,7 @@ def _rules(Y: Array, columns: list[int], limits: Limits) -> tuple[Rule, ...]:
     return tuple(_rule(Y, columns, *kind) for kind in (edits, equalities) if kind[1][:, columns].any())
 
 
-def _rule(Y: Array, columns: list[int], names: Sequence[str], C: Array, right: Array, equality: bool) -> Rule:
+def _rule(Y: Array, columns: list[int], names: Sequence[str], C: Array, right: Array, equality: bool) -> RecordRule:
     """C z <= h: what the other columns take already is taken off the right-hand side."""
     rows = [c for c, row in enumerate(C[:, columns]) if row.any()]
     others = [j for j in range(Y.shape[1]) if j not in columns]
@@ -100,7 +100,7 @@ def _rule(Y: Array, columns: list[int], names: Sequence[str], C: Array, right: A
     taken: Array = Y[:, others] @ C[:, others].T
     size: Array = np.abs(Y) @ np.abs(C).T + np.abs(right)
     allowance = CLOSE * size + (1e-9 if equality else 0.0)
-    return Rule(tuple(names[c] for c in rows), C[:, columns], right - taken, equality, allowance)
+    return RecordRule(tuple(names[c] for c in rows), C[:, columns], right - taken, equality, allowance)
 
 
 def not_found(gave_way: dict[str, int], seconds: float | None) -> InfeasibleError:

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algebra.moments import Moments, Spread
-from suffice.rows.rows import Block, Both, Rows
+from suffice.rows.rows import Block, Product, Rows
 
 Counts = NDArray[np.int64]
 BINS = 40
 
 
 @dataclass(frozen=True)
-class Binned:
+class Histograms:
     """Original and released columns: records per bin on one scale, and correlations."""
 
     names: tuple[str, ...]
@@ -26,15 +26,15 @@ class Binned:
     correlations: tuple[Array, Array]
 
     @classmethod
-    def of(cls, original: Rows, released: Rows, names: Sequence[str], weight: str | None = None) -> Binned:
+    def of(cls, original: Rows, released: Rows, names: Sequence[str], weight: str | None = None) -> Histograms:
         """Two passes over each: where the columns begin and end, then the counts. New records have no weight."""
         pair = original, released
         spreads = [rows.fold(lambda b: Spread.of(_matrix(b, names)), names, "report") for rows in pair]
         edges, mean = _edges(spreads[0] + spreads[1]), spreads[0].mean
 
-        def tally(block: Block) -> Both:
+        def tally(block: Block) -> Product:
             Y, w = _matrix(block, names), _matrix(block, [weight])[:, 0] if weight and weight in block.columns else None
-            return Both(_counts(Y, edges), Moments.of(Y - mean, w))
+            return Product(_counts(Y, edges), Moments.of(Y - mean, w))
 
         columns = [[*names, *([weight] if weight and weight in rows.kinds else [])] for rows in pair]
         one, two = (rows.fold(tally, own, "report") for rows, own in zip(pair, columns, strict=True))

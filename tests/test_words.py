@@ -1,0 +1,40 @@
+"""Words have one meaning: no class name twice, one home for what everybody uses."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import suffice
+
+ROOT = Path(suffice.__file__).parent
+
+
+def classes() -> Counter[str]:
+    found: Counter[str] = Counter()
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found[node.name] += 1
+    return found
+
+
+def assigned(name: str) -> list[str]:
+    """The modules that define a name for themselves."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                found.append(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_no_class_name_twice():
+    assert [name for name, count in classes().items() if count > 1] == []
+
+
+def test_one_home_for_what_everybody_uses():
+    for name in ("Array", "Flags", "EPS", "CONSTANT"):
+        assert assigned(name) == ["algebra/array.py"], name
