@@ -40,9 +40,9 @@ class Watched(Rotate):
 
     walks: ClassVar[list[tuple[Likeness, Walk]]] = []
 
-    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Walk:
-        walk = super().answer(task, stream, progress)
-        self.walks.append((Likeness.of(task), walk))
+    def walk(self, records: Records, stream: Stream, progress: Progress | None = None) -> Walk:
+        walk = super().walk(records, stream, progress)
+        self.walks.append((Likeness.of(records), walk))
         return walk
 
 

@@ -99,18 +99,37 @@ class Seed:
 
 
 @dataclass(frozen=True)
+class BlockKey:
+    """The key of one block's numbers: whoever works on the block may hold it, and learns of no other block by it."""
+
+    _key: bytes = field(repr=False)
+
+    def generator(self) -> np.random.Generator:
+        """A counter-based generator, at its beginning."""
+        words = np.frombuffer(self._key, dtype=np.uint64)
+        return np.random.Generator(np.random.Philox(key=words[:2], counter=[0, 0, int(words[2]), int(words[3])]))
+
+    def normals(self, rows: int, columns: int) -> NDArray[np.float64]:
+        """Z of the block, column after column: the first columns are the same however many are drawn."""
+        return self.generator().standard_normal((columns, rows)).T
+
+
+@dataclass(frozen=True)
 class Stream:
     """Random numbers that belong to rows: each logical block has its own counter-based generator."""
 
     _key: bytes = field(repr=False)
+
+    def block(self, number: int, label: str = "normals") -> BlockKey:
+        """The key of a block's own numbers; that of the release cannot be had from it."""
+        return BlockKey(hmac.digest(self._key, f"{label}:{number}".encode(), "sha256"))
 
     def child(self, label: str) -> Stream:
         """Random numbers of their own for a part of a release."""
         return Stream(hmac.digest(self._key, f"child:{label}".encode(), "sha256"))
 
     def generator(self, label: str, index: int = 0) -> np.random.Generator:
-        words = np.frombuffer(hmac.digest(self._key, f"{label}:{index}".encode(), "sha256"), dtype=np.uint64)
-        return np.random.Generator(np.random.Philox(key=words[:2], counter=[0, 0, int(words[2]), int(words[3])]))
+        return self.block(index, label).generator()
 
     def digest(self) -> str:
         """A name for everything that follows from these numbers; it tells none of them."""
@@ -118,7 +137,7 @@ class Stream:
 
     def normals(self, block: int, rows: int, columns: int) -> NDArray[np.float64]:
         """Z of one logical block, column after column: the first columns are the same however many are drawn."""
-        return self.generator("normals", block).standard_normal((columns, rows)).T
+        return self.block(block).normals(rows, columns)
 
     def buckets(self, block: int, rows: int, count: int) -> NDArray[Any]:
         """The bucket that each row of one logical block is dealt to."""

@@ -91,7 +91,7 @@ def test_one_known_column_gives_nothing_of_ipso() -> None:
 def test_third_moments_do_not_help() -> None:
     frame = profile()
     X, Y = public(frame), confidential(frame)
-    Ystar = MomentHouseholder(change=0.6).mask(Records(X, Y, Y), Seed.for_tests(1).derive("attack"))
+    Ystar = MomentHouseholder(change=0.6).mask(Records(X, Y, Y), Seed.for_tests(1).derive("attack")).Ystar
     assert off(Ystar, Y) > 0.5
     assert off(undone(Ystar, Y[:, 2] - Ystar[:, 2]), Y) < FOUND
 

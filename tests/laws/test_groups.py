@@ -209,7 +209,7 @@ def test_blocks_that_cut_through_groups_change_nothing(
 ) -> None:
     method, roles = REQUESTS[request_]
     want = expected(request_)
-    for place in ("rows.memory.RUN", "rows.parquet.RUN"):
+    for place in ("rows.rows.RUN",):
         monkeypatch.setattr(f"suffice.{place}", 1)
     for source in (frame(LONG), to_parquet(frame(LONG), tmp_path)):
         assert off(made(source, method, roles).frame, want.frame) <= ENGINE

@@ -266,8 +266,8 @@ def test_how_blocks_are_grouped_does_not_matter(
     method: Method, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     expected = reference(next(name for name, each in METHODS.items() if each is method))
-    monkeypatch.setattr("suffice.rows.memory.RUN", 1)
-    monkeypatch.setattr("suffice.rows.parquet.RUN", 1)
+    monkeypatch.setattr("suffice.rows.rows.RUN", 1)
+    monkeypatch.setattr("suffice.rows.rows.RUN", 1)
     for source in (firms(), to_parquet(firms(), tmp_path, 3_333)):
         X, Y = numbers(made(source, method).frame)
         assert np.array_equal(X, expected[0])

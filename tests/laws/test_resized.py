@@ -103,7 +103,7 @@ def test_the_key_decides_and_nothing_else(roles: Roles, m: int, monkeypatch: pyt
     assert np.array_equal(first[0], again[0])
     assert first[1] == again[1]
     assert off(numbers(made(firms(), m, roles, key=2).frame, roles)[0], first[0]) > 0.1
-    monkeypatch.setattr("suffice.rows.memory.RUN", 1)
+    monkeypatch.setattr("suffice.rows.rows.RUN", 1)
     assert off(numbers(made(firms(), m, roles).frame, roles)[0], first[0]) <= ENGINE
 
 

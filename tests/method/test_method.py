@@ -135,7 +135,7 @@ def test_a_chain_passes_a_companion_to_its_first_step_and_joins_remarks() -> Non
     chain = Restore().then(Addition(alpha=0.5)).with_companion(Y)
     assert chain.companion is Y
     assert np.allclose(np.cov(chain.solve(X, Y, Z).T), np.cov(Y.T))
-    assert len(Romm(0.1).then(Restore()).then(Addition(shrink=0.5)).remarks(X, Y, Z)) == 2
+    assert len(Romm(0.1).then(Restore()).then(Addition(shrink=0.5)).mask(X, Y, Z).remarks) == 2
 
 
 def test_what_takes_no_companion_cannot_follow() -> None:

@@ -159,11 +159,11 @@ def test_constant_and_explained_columns_stay_bit_for_bit() -> None:
 
 def test_remarks_tell_the_change_of_each_column() -> None:
     X, Y, Z = profile(2, 30, 2)
-    (said,) = Householder(change=0.5).remarks(X, Y, Z)
+    (said,) = Householder(change=0.5).mask(X, Y, Z).remarks
     assert [float(word) for word in said.partition(": ")[2].split(", ")] == pytest.approx(
         change(X, Y, Householder(change=0.5).solve(X, Y, Z)), abs=6e-4
     )
-    assert Householder().remarks(X, np.ones((30, 1)), Z) == ()
+    assert Householder().mask(X, np.ones((30, 1)), Z).remarks == ()
 
 
 @pytest.mark.parametrize("bad", [0, 1.5, -0.3, "much", True, float("nan")])

@@ -35,13 +35,13 @@ def test_where_d_is_not_feasible_shrink_scales_every_correlation() -> None:
     reached = residual_correlations(method.solve(X, Y, Z)) / d
     assert np.allclose(reached, reached[0])
     assert reached[0] < 0.8
-    assert f"alpha = {reached[0]:.4g}" in method.remarks(X, Y, Z)[0]
+    assert f"alpha = {reached[0]:.4g}" in method.mask(X, Y, Z).remarks[0]
 
 
 def test_where_d_is_feasible_shrink_changes_nothing() -> None:
     plain, shrunk = ResidualCorrelation((0.5, 0.4, 0.6)), ResidualCorrelation((0.5, 0.4, 0.6), shrink=0.5)
     assert np.array_equal(plain.solve(X, Y, Z), shrunk.solve(X, Y, Z))
-    assert shrunk.remarks(X, Y, Z) == ()
+    assert shrunk.mask(X, Y, Z).remarks == ()
 
 
 def test_dependent_columns_need_equal_d() -> None:
@@ -109,5 +109,5 @@ def test_addition_keeps_the_residuals_of_the_start() -> None:
 def test_addition_out_of_reach_is_refused_or_shrunk() -> None:
     with pytest.raises(InfeasibleError, match=r"at alpha 1\.\n  largest feasible alpha 0\.2 "):
         Addition(start=5 * Y).solve(X, Y, Z)
-    assert "alpha = 0.1 is used" in Addition(start=5 * Y, shrink=0.5).remarks(X, Y, Z)[0]
-    assert Addition(start=5 * Y, alpha=0.1, shrink=0.5).remarks(X, Y, Z) == ()
+    assert "alpha = 0.1 is used" in Addition(start=5 * Y, shrink=0.5).mask(X, Y, Z).remarks[0]
+    assert Addition(start=5 * Y, alpha=0.1, shrink=0.5).mask(X, Y, Z).remarks == ()

@@ -55,4 +55,4 @@ def test_loadings_by_svd_give_another_release_with_the_same_promises() -> None:
 
 def test_fitted_loses_the_variance_and_says_so() -> None:
     assert np.array_equal(Fitted().solve(X, Y, np.empty((n, 0))), Yhat)
-    assert "variances and covariances are lost" in Fitted().remarks(X, Y, np.empty((n, 0)))[0]
+    assert "variances and covariances are lost" in Fitted().mask(X, Y, np.empty((n, 0))).remarks[0]

@@ -82,7 +82,7 @@ def test_remark_2(seed: int, n: int, k: int, target: float, odd: str) -> None:
     if odd == "scaled":
         Y *= 10.0 ** np.linspace(-6, 9, k)
     task = Records(task.X, Y, Y)
-    Ystar = MomentHouseholder(change=target).mask(task, stream(seed % 97))
+    Ystar = MomentHouseholder(change=target).mask(task, stream(seed % 97)).Ystar
     assert max(ratios(task.X[:, 1:], Y, task.X[:, 1:], Ystar).values()) <= ALGEBRA
     assert third_ratio(Y, Ystar) <= ALGEBRA
     assert (change(task, Ystar) >= target * (1 - 1e-9)).all()  # the no-op would keep the moments too
@@ -100,7 +100,7 @@ def test_regressions_with_squares_and_interactions_among_the_columns_are_kept() 
         quadratic = np.column_stack([C[:, j] * C[:, k] for j in range(3) for k in range(j, 3)])
         return np.asarray(quadratic.T @ C / len(C))
 
-    kept = MomentHouseholder(change=0.5).mask(task, stream())
+    kept = MomentHouseholder(change=0.5).mask(task, stream()).Ystar
     lost = Householder(change=0.5).solve(task.X, task.Y, np.random.default_rng(1).normal(size=(300, 1)))
     assert np.abs(fit(kept) - fit(task.Y)).max() < 1e-12
     assert np.abs(fit(lost) - fit(task.Y)).max() > 0.1
@@ -108,7 +108,7 @@ def test_regressions_with_squares_and_interactions_among_the_columns_are_kept() 
 
 def test_it_is_one_reflection() -> None:
     task = case(4, 200, 3)
-    moved = MomentHouseholder(change=0.4).mask(task, stream()) - task.Y
+    moved = MomentHouseholder(change=0.4).mask(task, stream()).Ystar - task.Y
     assert np.linalg.matrix_rank(moved, tol=1e-9) == 1
 
 
@@ -118,7 +118,7 @@ def test_weighted_moments(zero: bool) -> None:
     w = np.random.default_rng(5).gamma(2.0, size=200)
     w[::7] *= not zero
     task = Records(task.X, task.Y, task.Y, w * (w > 0).sum() / w.sum())
-    Ystar = MomentHouseholder(change=0.5).mask(task, stream())
+    Ystar = MomentHouseholder(change=0.5).mask(task, stream()).Ystar
     assert max(ratios(task.X[:, 1:], task.Y, task.X[:, 1:], Ystar, w, w).values()) <= ALGEBRA
     assert third_ratio(task.Y, Ystar, w) <= ALGEBRA
     assert third_ratio(task.Y, Ystar) > 1e6  # the weights were used
@@ -129,7 +129,7 @@ def test_weighted_moments(zero: bool) -> None:
 def test_without_an_intercept_means_are_kept_all_the_same() -> None:
     task = case(6, 200, 2)
     task = Records(task.X[:, 1:], task.Y, task.Y)
-    Ystar = MomentHouseholder(change=0.3).mask(task, stream())
+    Ystar = MomentHouseholder(change=0.3).mask(task, stream()).Ystar
     assert max(ratios(task.X, task.Y, task.X, Ystar).values()) <= ALGEBRA
     assert third_ratio(task.Y, Ystar) <= ALGEBRA
 
@@ -146,8 +146,8 @@ def test_positive_columns_stay_positive(k: int, target: float) -> None:
     Y = np.random.default_rng(k).exponential(size=(n, k)) @ (np.eye(k) + 0.3)
     free = Records(np.ones((n, 1)), Y, Y)
     task = Records(free.X, Y, Y, limits=positive(n, k))
-    assert (MomentHouseholder(change=target).mask(free, stream()) < 0).any()  # without bounds it would not be
-    Ystar = MomentHouseholder(change=target).mask(task, stream())
+    assert (MomentHouseholder(change=target).mask(free, stream()).Ystar < 0).any()  # without bounds it would not be
+    Ystar = MomentHouseholder(change=target).mask(task, stream()).Ystar
     assert (Ystar >= 0).all()
     assert third_ratio(Y, Ystar) <= ALGEBRA
     assert (change(task, Ystar) >= target * (1 - 1e-9)).all()
@@ -158,7 +158,7 @@ def test_edits_hold() -> None:
     whole = rng.gamma(3.0, size=n)
     Y = np.column_stack([whole, whole * rng.uniform(0.2, 0.8, n)])
     limits = Limits(np.zeros(2), np.full(2, np.inf), np.array([[-1.0, 1.0]]), np.zeros((n, 1)), ("part", "y0", "y1"))
-    Ystar = MomentHouseholder(change=0.3).mask(Records(np.ones((n, 1)), Y, Y, limits=limits), stream())
+    Ystar = MomentHouseholder(change=0.3).mask(Records(np.ones((n, 1)), Y, Y, limits=limits), stream()).Ystar
     assert not limits.broken(Ystar).any()
 
 
@@ -182,7 +182,7 @@ def _counts(text: str) -> tuple[int, int]:
 
 def test_remarks_say_which_start_it_was() -> None:
     task = case(10, 200, 2)
-    answer = MomentHouseholder(change=0.5).answer(task, stream())
+    answer = MomentHouseholder(change=0.5).reflect(task, stream())
     assert answer.remarks()[0].startswith(f"Start {answer.lost + answer.left + 1} of {STARTS}")
     assert [float(each) for each in answer.remarks()[1].partition(": ")[2].split(", ")] == pytest.approx(
         change(task, answer.Ystar), abs=6e-4
@@ -201,7 +201,7 @@ def test_too_few_records_are_refused_with_the_numbers() -> None:
 
 def test_nothing_to_do() -> None:
     Y = np.full((9, 2), 3.0)
-    answer = MomentHouseholder().answer(Records(np.ones((9, 1)), Y, Y), stream())
+    answer = MomentHouseholder().reflect(Records(np.ones((9, 1)), Y, Y), stream())
     assert np.array_equal(answer.Ystar, Y)
 
 
@@ -217,7 +217,7 @@ def test_the_no_op_solves_the_equations_and_is_never_the_answer() -> None:
     """From the projection of no change the solver stays there: the target is what keeps it away."""
     task = case(13, 200, 2)
     mirror = Mirror.of(task)
-    tiny = MomentHouseholder(change=1e-9).mask(task, stream())
+    tiny = MomentHouseholder(change=1e-9).mask(task, stream()).Ystar
     assert third_ratio(task.Y, tiny) <= ALGEBRA
     assert change(task, tiny).max() < 1e-8
     equations = mirror.equations(np.array([1e-9, 1e-9]))

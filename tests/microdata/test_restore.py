@@ -22,7 +22,7 @@ def test_a_good_candidate_is_corrected_a_little() -> None:
     released = Restore(candidate).solve(X, Y, Z)
     assert np.allclose(np.cov(released.T), np.cov(Y.T))
     assert np.abs(released - candidate).max() < 0.15
-    assert Restore(candidate).remarks(X, Y, Z) == ()
+    assert Restore(candidate).mask(X, Y, Z).remarks == ()
 
 
 def test_a_candidate_that_lacks_rank_is_filled_and_counted() -> None:
@@ -31,7 +31,7 @@ def test_a_candidate_that_lacks_rank_is_filled_and_counted() -> None:
     released = method.solve(X, Y, Z)
     assert np.allclose(released.T @ released, Y.T @ Y)
     assert np.allclose(released[:, 0], Y[:, 0])  # its own score is there
-    assert method.remarks(X, Y, Z) == ("2 of 3 residual scores are new: the candidate lacks them.",)
+    assert method.mask(X, Y, Z).remarks == ("2 of 3 residual scores are new: the candidate lacks them.",)
     with pytest.raises(InfeasibleError, match="needs 3 residual scores and the candidate has 1"):
         Restore(candidate, fill=False).solve(X, Y, Z)
 
@@ -77,10 +77,10 @@ def test_romm_counts_the_records_not_the_rows_of_the_factor() -> None:
 
 def test_romm_prints_the_correlation_reached_for_every_variable() -> None:
     method = Romm(lam=0.05)
-    (said,) = method.remarks(X, Y, Z)
+    (said,) = method.mask(X, Y, Z).remarks
     E, Estar = split(Y, X)[1], split(method.solve(X, Y, Z), X)[1]
     assert said.startswith("lam = 0.05; ")
     assert [float(c) for c in said.split(": ")[1].split(", ")] == [
         pytest.approx(np.corrcoef(E[:, j], Estar[:, j])[0, 1], abs=5.1e-4) for j in range(3)
     ]
-    assert method.remarks(X, np.ones((30, 1)), Z) == ()
+    assert method.mask(X, np.ones((30, 1)), Z).remarks == ()

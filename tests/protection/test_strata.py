@@ -75,7 +75,8 @@ def test_every_group_is_handed_out_once_with_its_rows_in_order(
     pq.write_table(pa.Table.from_pandas(data), tmp_path / "in.parquet", row_group_size=777)
     rows, division = divided(data if source == "memory" else tmp_path / "in.parquet")
     seen = []
-    for number, places, part in division.parts(rows, ("y", "g", "h", "t", "z")):
+    chunks = division.chunks(rows, ("y", "g", "h", "t", "z"))
+    for number, places, part in (each for chunk in chunks for each in chunk):
         assert (division.labels[places] == number).all()
         assert (np.diff(places) > 0).all()
         blocks = [block for run in part.runs(("y", "g")) for block in run]

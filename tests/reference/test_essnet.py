@@ -59,7 +59,7 @@ def test_disparate_correlations_are_refused_with_the_largest_alpha() -> None:
     X, Y, Z = data()
     with pytest.raises(InfeasibleError, match=r"largest feasible alpha 0\.99\d* \(itself excluded\)"):
         ResidualCorrelation((0.9, 0.2)).solve(X, Y, Z)
-    (said,) = ResidualCorrelation((0.9, 0.2), shrink=0.9).remarks(X, Y, Z)
+    (said,) = ResidualCorrelation((0.9, 0.2), shrink=0.9).mask(X, Y, Z).remarks
     assert "multiplied by alpha = 0.89" in said
 
 

@@ -137,7 +137,7 @@ def test_a_file_is_read_run_by_run(holes: bool, tmp_path: Path, monkeypatch: pyt
     pq.write_table(pa.Table.from_pandas(data), tmp_path / "in.parquet")
     roles = Roles(confidential=["y", "z"], groups=["g"], missing="patterns")
     level = Domain("g", ("g",), ("mean",), holes=holes)
-    monkeypatch.setattr("suffice.rows.parquet.RUN", 1)
+    monkeypatch.setattr("suffice.rows.rows.RUN", 1)
     rows = [open_rows(source, 2, None) for source in (data, tmp_path / "in.parquet")]
     one, two = (Concentration.learn(each, Design.learn(each, roles), level) for each in rows)
     assert len(one.groups) == (80 if holes else 40)

@@ -80,7 +80,7 @@ def test_kinds_of_pandas_columns(values: Any, kind: str) -> None:
 def test_blocks_are_cut_at_fixed_rows(n: int, run: int) -> None:
     values = np.arange(n)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("suffice.rows.memory.RUN", run)
+        patch.setattr("suffice.rows.rows.RUN", run)
         found = [block for each in rows_of(pa.table({"x": values})).runs(["x"]) for block in each]
     assert [block.start for block in found] == list(range(0, n, BLOCK))
     assert np.array_equal(np.concatenate([block.columns["x"] for block in found]), values)

@@ -60,7 +60,7 @@ def test_blocks_are_cut_at_fixed_rows_however_the_files_are_cut(
     for i, (a, size) in enumerate(zip(np.cumsum([0, *sizes]), sizes, strict=False)):
         pq.write_table(pa.table({"x": values[a : a + size]}), folder / f"{i}.parquet", row_group_size=group)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("suffice.rows.parquet.RUN", run)
+        patch.setattr("suffice.rows.rows.RUN", run)
         rows = ParquetRows(folder)
         runs = list(rows.runs(["x"]))
     assert rows.n == n
@@ -121,8 +121,8 @@ def test_every_type_of_column_goes_through_many_buckets(
     kind: str, companion: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("suffice.rows.shuffle.BUCKET", 2500)
-    monkeypatch.setattr("suffice.rows.parquet.RUN", 1)
-    monkeypatch.setattr("suffice.rows.memory.RUN", 1)
+    monkeypatch.setattr("suffice.rows.rows.RUN", 1)
+    monkeypatch.setattr("suffice.rows.rows.RUN", 1)
     data = table(2 * BLOCK + 500)
     path = written(data, tmp_path / "in.parquet")
     beside = written(table(2 * BLOCK + 500, seed=2), tmp_path / "beside.parquet", 3333)

@@ -40,7 +40,7 @@ def spooled(sizes: list[int], folder: str | None = None) -> Spool:
 @given(sizes=st.lists(st.integers(0, 9000), min_size=1, max_size=5), run=st.integers(1, 3))
 def test_blocks_are_cut_at_fixed_rows_however_rows_were_written(sizes: list[int], run: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("suffice.rows.parquet.RUN", run)
+        patch.setattr("suffice.rows.rows.RUN", run)
         spool, n = spooled(sizes), sum(sizes)
         for _ in range(2):  # read as often as need be
             blocks = [block for each in spool.runs(["x"]) for block in each]

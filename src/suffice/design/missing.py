@@ -10,17 +10,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array, Flags
+from suffice.algebra.array import Flags
 from suffice.design.design import Design, inspection
 from suffice.design.groups import by_groups
 from suffice.design.roles import Roles
 from suffice.errors import InputError
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import check_aligned
-from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import ArrowRows
 from suffice.rows.rows import Block, Rows
-from suffice.rows.spool import Spool
 
 SMALLEST = 10
 """Records of a pattern, at least, unless told."""
@@ -38,12 +35,12 @@ def complete_beside(rows: Rows, start: Rows | None, roles: Roles) -> tuple[Rows,
         return rows, start
     if start is not None:
         check_aligned(rows, start, roles.confidential)
-        start = chosen(start, Settled(settled.kept, {}, ""), roles.confidential)
+        start = chosen(start, Selection(settled.kept, {}, ""), roles.confidential)
     return chosen(rows, settled, tuple(name for name in rows.kinds if name in roles.columns)), start
 
 
 @dataclass(frozen=True, repr=False)
-class Settled:
+class Selection:
     """Which records stay, which of their cells are blanked, and what is said of it."""
 
     kept: Flags
@@ -51,11 +48,11 @@ class Settled:
     note: str
 
 
-def _untouched(rows: Rows, roles: Roles) -> Settled | None:
+def _untouched(rows: Rows, roles: Roles) -> Selection | None:
     return None
 
 
-def _dropped(rows: Rows, roles: Roles) -> Settled | None:
+def _dropped(rows: Rows, roles: Roles) -> Selection | None:
     names = tuple(name for name in roles.columns if name not in (*roles.keep, *roles.identifiers))
     looked = inspection(rows, roles)
     replace(looked, holed=looked.columns).complain(rows)  # before rows have other numbers
@@ -65,10 +62,10 @@ def _dropped(rows: Rows, roles: Roles) -> Settled | None:
         return None
     counts = ", ".join(f"{name} {count}" for name, count in zip(names, absent.sum(axis=0), strict=True) if count)
     note = f"{gone.sum()} of {rows.n} records dropped because of missing cells ({counts})"
-    return Settled(np.asarray(~gone), {}, note)
+    return Selection(np.asarray(~gone), {}, note)
 
 
-def _in_patterns(rows: Rows, roles: Roles) -> Settled | None:
+def _in_patterns(rows: Rows, roles: Roles) -> Selection | None:
     names, design = tuple(roles.confidential), Design.learn(rows, roles)
     design.complain(rows)
     absent = _flags(rows, names)
@@ -78,7 +75,7 @@ def _in_patterns(rows: Rows, roles: Roles) -> Settled | None:
     found.check(names)
     blanked = found.blanked(absent)
     blank = {name: flags for name, flags in zip(names, blanked.T, strict=True) if flags.any()}
-    return Settled(found.kept, blank, found.note(blanked))
+    return Selection(found.kept, blank, found.note(blanked))
 
 
 def smallest(design: Design) -> int:
@@ -169,41 +166,13 @@ def _absent(values: Any) -> Flags:
     return np.isnan(as_float(values))
 
 
-def chosen(rows: Rows, settled: Settled, names: Sequence[str]) -> Rows:
+def chosen(rows: Rows, settled: Selection, names: Sequence[str]) -> Rows:
     """Some of the rows, with some cells blanked; `names`: the columns that are needed."""
     if not settled.kept.any():
         raise InputError(
             "No record is left: every one has a missing cell, or a pattern of them that too few share.\n"
             "Use fewer confidential columns, fewer given terms, or fewer groups."
         )
-    if isinstance(rows, MemoryRows):
-        found: Rows = rows.without(np.flatnonzero(settled.kept), settled.blank)
-    else:
-        assert isinstance(rows, ArrowRows)
-        found = _spooled(rows, settled, names)
+    found = rows.select(settled.kept, names, settled.blank)
     found.notes, found.progress = (*rows.notes, settled.note), rows.progress
     return found
-
-
-def _spooled(rows: ArrowRows, settled: Settled, names: Sequence[str]) -> Spool:
-    blank = settled.blank
-    schema = pa.schema([pa.field(n, pa.float64()) if n in blank else rows.schema.field(n) for n in names])
-    spool = Spool(schema, {name: rows.kinds[name] for name in names}, rows.threads)
-    start = 0
-    for batch in rows.batches(names):
-        here = slice(start, start + len(batch))
-        columns = [
-            pa.array(_blanked(batch.column(name), blank[name][here]), from_pandas=True)
-            if name in blank
-            else batch.column(name)
-            for name in names
-        ]
-        spool.write(pa.RecordBatch.from_arrays(columns, schema=schema).filter(pa.array(settled.kept[here])))
-        start += len(batch)
-    spool.close()
-    return spool
-
-
-def _blanked(column: Any, blank: Flags) -> Array:
-    values = as_float(column.to_numpy(zero_copy_only=False))
-    return np.where(blank, np.nan, values)

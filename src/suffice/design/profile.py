@@ -16,6 +16,10 @@ from suffice.rows.derived import COMPANION
 from suffice.rows.digest import Digest
 from suffice.rows.rows import BLOCK, Block, Product, Rows
 
+HUGE, TINY = 1e150, 1e-140
+"""Values that can be squared, and differences that can."""
+COARSE = 1e-4
+"""A column whose last digit is worth more than this share of its standard deviation cannot be protected."""
 SAMPLES = 8
 """Blocks from which the coordinates are chosen."""
 
@@ -98,19 +102,19 @@ class Matrices:
                 self.design.complain(rows)
             if not usable:
                 raise InputError("The weights add up to 0, or to more than can be squared.\nScale them to a sum of n.")
-        if not np.isfinite(spread.squares[:p]).all() or (spread.size[:p] > 1e150).any():
-            wide = [name for name, size in zip(names, spread.size, strict=False) if not size < 1e150]
+        if not np.isfinite(spread.squares[:p]).all() or (spread.size[:p] > HUGE).any():
+            wide = [name for name, size in zip(names, spread.size, strict=False) if not size < HUGE]
             raise InputError(
                 f"Values too large to be squared in {', '.join(wide)}.\nDivide the column by a power of ten."
             )
-        tiny = np.flatnonzero((spread.high[:p] > spread.low[:p]) & (spread.high[:p] - spread.low[:p] < 1e-140))
+        tiny = np.flatnonzero((spread.high[:p] > spread.low[:p]) & (spread.high[:p] - spread.low[:p] < TINY))
         if len(tiny):
             small = ", ".join(names[j] for j in tiny)
             raise InputError(f"Values too small to be squared in {small}.\nMultiply the column by a power of ten.")
         coarse = [
             n
             for n, d in zip(names[-self.design.k :], precision(spread.columns(slice(self.design.m, p))), strict=True)
-            if d > 1e-4
+            if d > COARSE
         ]
         if coarse:
             raise InputError(

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
 
-from suffice.errors import FileError, InputError
+from suffice.errors import FileError
 from suffice.files.kind import kind_of
 from suffice.files.statfile import read_statfile
 from suffice.files.table import read_table
 from suffice.progress import Progress
 from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import ArrowRows, ParquetRows
+from suffice.rows.parquet import ParquetRows
 from suffice.rows.rows import Rows
 
 
@@ -73,10 +72,3 @@ def named_sources(data: Any) -> list[Path]:
         return []
     path = Path(data)
     return [path, *sorted(path.rglob("*.parquet"))] if path.is_dir() else [path]
-
-
-def reopen(rows: Rows, columns: Sequence[str]) -> MemoryRows:
-    """Rows of a file, all in memory."""
-    if not isinstance(rows, ArrowRows):
-        raise InputError("Only files can be read again.")
-    return MemoryRows(pa.Table.from_batches(list(rows.batches(columns))), rows.threads)

@@ -15,6 +15,7 @@ from suffice.method.parameter import Data
 if TYPE_CHECKING:
     pass
 from suffice.algebra.array import Array
+from suffice.method.masked import Masked
 from suffice.method.method import Method, _companion
 
 
@@ -36,8 +37,13 @@ class Isometric(Method):
         n: how many records there are, where the arrays are a small factor of more.
         """
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
-        """What a reader of the certificate must know about this release."""
+    def mask(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Masked:
+        """Y*, and what must be said about it."""
+        Ystar = self.solve(X, Y, Z, n)
+        return Masked(Ystar, self.remarks(X, Y, Ystar, n))
+
+    def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
+        """What the data holder must know about this release of Y."""
         return ()
 
     def with_companion(self, G: Array) -> Self:

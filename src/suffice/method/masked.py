@@ -1,4 +1,4 @@
-"""What a method that needs all rows says, where nothing more is to be said than the rows and a few sentences."""
+"""What every method gives back."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from suffice.algebra.array import Array
 
 
 @dataclass(frozen=True, repr=False)
-class Made:
-    """Released rows, sentences for the reader of the certificate, and label columns that leave with the rows."""
+class Masked:
+    """Released values, and what must be said about them.
+
+    remarks: sentences for the data holder: counts and names only
+    labels: columns that the method made to tell groups, and that leave with the release
+    unmoved: rows released where they were, all-zero ones aside
+    """
 
     Ystar: Array
-    said: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     unmoved: tuple[int, ...] = ()
-
-    def remarks(self) -> tuple[str, ...]:
-        return self.said

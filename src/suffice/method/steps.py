@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from suffice.design.roles import Roles
 from suffice.algebra.array import Array
 from suffice.method.isometric import Isometric
+from suffice.method.masked import Masked
 from suffice.method.method import Method, _companion
 from suffice.method.recordwise import Recordwise
 
@@ -85,21 +85,16 @@ class Chain(Several, Isometric):
         return sum(step.draws(k) for step in self.steps)
 
     def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
-        *_, (step, own) = self._dealt(X, Y, Z, n)
-        return step.solve(X, Y, own, n)
+        return self.mask(X, Y, Z, n).Ystar
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
-        return tuple(said for step, own in self._dealt(X, Y, Z, n) for said in step.remarks(X, Y, own, n))
-
-    def _dealt(self, X: Array, Y: Array, Z: Array, n: int | None) -> Iterator[tuple[Isometric, Array]]:
-        """Each step with its companion, and the columns of Z that are its own."""
-        step, used = self.steps[0], 0
-        for following in (*self.steps[1:], None):
-            own = Z[:, used : used + step.draws(Y.shape[1])]
-            yield step, own
-            used += own.shape[1]
-            if following is not None:
-                step = following.with_companion(step.solve(X, Y, own, n))
+    def mask(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Masked:
+        made, used, said = None, 0, tuple[str, ...]()
+        for step in self.steps:
+            own = Z[:, used : used + step.draws(Y.shape[1])]  # the columns of Z that are its own
+            made = (step if made is None else step.with_companion(made.Ystar)).mask(X, Y, own, n)
+            used, said = used + own.shape[1], (*said, *made.remarks)
+        assert made is not None
+        return replace(made, remarks=said)
 
 
 @dataclass(frozen=True)

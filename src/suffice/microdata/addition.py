@@ -64,7 +64,7 @@ class Addition(Isometric):
         alpha = usable(self.alpha, given, self.shrink, "the start must have the same relation")
         return alpha, given.C(alpha)
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+    def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
         alpha, _ = self._alpha_C(split(Y, X)[1], split(self.aligned(Y), X)[1])
         if alpha == self.alpha:
             return ()

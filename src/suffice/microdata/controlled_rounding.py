@@ -9,22 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
+from suffice.method.masked import Masked
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
-
-
-@dataclass(frozen=True, repr=False)
-class Rounded:
-    """Whole numbers, and what must be said about them."""
-
-    Ystar: Array
-    columns: tuple[str, ...]
-    unmoved: tuple[int, ...] = ()
-
-    def remarks(self) -> tuple[str, ...]:
-        return (f"Rounded to whole numbers, each by less than one: {', '.join(self.columns)}.",)
 
 
 @dataclass(frozen=True)
@@ -37,30 +26,35 @@ class ControlledRounding(Recordwise):
 
     integer: tuple[str, ...] = ()
 
-    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Rounded:
-        return self.rest(task, stream, task.n)
+    def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
+        return self.rest(records, stream, records.n)
 
-    def rest(self, task: Records, stream: Stream, n: int) -> Rounded:
+    def rest(self, records: Records, stream: Stream, n: int) -> Masked:
         from suffice.algorithms.rounding import rounded
 
-        Y = rounded(*self._cells(task, stream), **_kept(task), behind=n / max(task.n, 1))
-        return Rounded(np.asarray(Y), self.integer)
+        Y = rounded(*self._cells(records, stream), **_kept(records), behind=n / max(records.n, 1))
+        return self._masked(Y)
 
-    def part(self, task: Records, stream: Stream) -> tuple[Rounded, NDArray[np.int64]]:
+    def part(self, records: Records, stream: Stream) -> tuple[Masked, NDArray[np.int64]]:
         from suffice.algorithms.rounding import mostly_rounded
 
-        Y, waiting = mostly_rounded(*self._cells(task, stream), **_kept(task))
-        return Rounded(np.asarray(Y), self.integer), waiting
+        Y, waiting = mostly_rounded(*self._cells(records, stream), **_kept(records))
+        return self._masked(Y), waiting
 
-    def _cells(self, task: Records, stream: Stream) -> tuple[Array, list[int], tuple[str, ...], np.random.Generator]:
-        columns = [j for j, name in enumerate(task.names) if name in self.integer]
-        return task.Y, columns, task.names, stream.generator("rounding")
+    def _masked(self, Y: Array) -> Masked:
+        said = f"Rounded to whole numbers, each by less than one: {', '.join(self.integer)}."
+        return Masked(np.asarray(Y), (said,))
+
+    def _cells(self, records: Records, stream: Stream) -> tuple[Array, list[int], tuple[str, ...], np.random.Generator]:
+        columns = [j for j, name in enumerate(records.names) if name in self.integer]
+        return records.Y, columns, records.names, stream.generator("rounding")
 
     @classmethod
     def examples(cls) -> tuple[ControlledRounding, ...]:
         return ()
 
 
-def _kept(task: Records) -> dict[str, Any]:
+def _kept(records: Records) -> dict[str, Any]:
     """Limits, and the groups whose totals stay: coarse ones first."""
-    return {"limits": task.limits, "groups": () if task.cells is None else (task.cells // task.inner, task.cells)}
+    cells = records.cells
+    return {"limits": records.limits, "groups": () if cells is None else (cells // records.inner, cells)}

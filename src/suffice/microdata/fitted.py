@@ -36,7 +36,7 @@ class Fitted(Isometric):
     def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
         return split(Y, X)[0]
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+    def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
         return ("Residuals are zero: variances and covariances are lost, and standard errors mean nothing.",)
 
     @classmethod

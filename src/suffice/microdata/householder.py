@@ -69,15 +69,15 @@ class Householder(Isometric):
             return T @ (a / np.linalg.norm(a))[:, None]
         return T @ a[:, None] + np.sqrt(1 - a @ a) * self.new_scores(Z, 1, X, T, n=n)
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+    def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
         _, E = split(Y, X)
         if not E.any():
             return ()
-        E = E[:, E.any(axis=0)]
-        reached = 2 * np.abs(self.direction(X, E, Z, n).T @ E) / np.linalg.norm(E, axis=0)
+        moving = E.any(axis=0)
+        reached = np.linalg.norm((Ystar - Y)[:, moving], axis=0) / np.linalg.norm(E[:, moving], axis=0)
         return (
             "change of the residuals in their standard deviations, variable by variable: "
-            + ", ".join(f"{each:.3f}" for each in reached[0]),
+            + ", ".join(f"{each:.3f}" for each in reached),
         )
 
     @classmethod

@@ -16,7 +16,7 @@ from suffice.design.design import Design
 from suffice.design.formula import Term, label, parse
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
-from suffice.method.masked import Made
+from suffice.method.masked import Masked
 from suffice.method.parameter import Formula, Names, parameter
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
@@ -103,8 +103,8 @@ class MicroHybrid(Recordwise):
     >>> from suffice.seed import Seed
     >>> rng = np.random.default_rng(1)
     >>> Y, clusters = rng.normal(size=(40, 2)), np.arange(40) // 8
-    >>> task = Records(np.ones((40, 1)), Y, Y, labels={"clusters": clusters})
-    >>> Ystar = MicroHybrid(clusters="size").mask(task, Seed.for_tests(1).derive("doctest"))
+    >>> records = Records(np.ones((40, 1)), Y, Y, labels={"clusters": clusters})
+    >>> Ystar = MicroHybrid(clusters="size").mask(records, Seed.for_tests(1).derive("doctest"))
     >>> np.allclose(np.cov(Ystar[:8].T), np.cov(Y[:8].T)), np.allclose(np.cov(Ystar.T), np.cov(Y.T))
     (True, True)
     """
@@ -174,17 +174,19 @@ class MicroHybrid(Recordwise):
         overall = " + ".join(label(term) for term in roles.terms.terms if frozenset(term) not in crossed)
         return {name: text for name, text in {**formulas, "overall": overall}.items() if text}
 
-    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Made:
+    def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
         """The hybrid records, and what the clusters held."""
-        labels, made = dict(task.labels), {}
+        labels, made = dict(records.labels), {}
         if isinstance(self.clusters, Microaggregate):
-            found = self.clusters.labels(task.original, progress)
+            found = self.clusters.labels(records.original, progress)
             numbers = stream.generator("clusters").permutation(int(found.max()) + 1)  # the order of making tells much
             labels["clusters"] = made[MADE] = numbers[found].astype(np.int64)
-        Z = stream.generator("scores").standard_normal(task.Y.shape)
-        matrices = {name: X[:, 1:] for name, X in task.matrices.items()}  # the intercept is always kept
-        parts = hybrid(task.Y, Z, **_present(labels, matrices), slopes=self.slopes, weights=task.w, progress=progress)
-        return Made(parts.Ystar, self._said(parts, labels.get("clusters")), made)
+        Z = stream.generator("scores").standard_normal(records.Y.shape)
+        matrices = {name: X[:, 1:] for name, X in records.matrices.items()}  # the intercept is always kept
+        parts = hybrid(
+            records.Y, Z, **_present(labels, matrices), slopes=self.slopes, weights=records.w, progress=progress
+        )
+        return Masked(parts.Ystar, self._said(parts, labels.get("clusters")), made)
 
     def _said(self, parts: Parts, clusters: NDArray[np.int64] | None) -> tuple[str, ...]:
         sizes = np.unique(clusters, return_counts=True)[1] if clusters is not None else np.array([len(parts.Y)])

@@ -16,7 +16,7 @@ from suffice.algorithms.partition.mdav import mdav
 from suffice.algorithms.partition.ranking import optimal, ranking
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
-from suffice.method.masked import Made
+from suffice.method.masked import Masked
 from suffice.method.parameter import Choice, Count, parameter
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
@@ -80,13 +80,13 @@ class Microaggregate(Recordwise):
             )
         return roles
 
-    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Made:
+    def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
         """The aggregated records, and how much they lost."""
-        labels = self.labels(task.Y, progress)
-        Ystar = np.array(task.Y)
+        labels = self.labels(records.Y, progress)
+        Ystar = np.array(records.Y)
         for j, label in enumerate(labels.T) if labels.ndim == 2 else [(slice(None), labels)]:
-            Ystar[:, j] = self._aggregated(task, label, j)
-        return Made(Ystar, (_lost(task.Y, labels),))
+            Ystar[:, j] = self._aggregated(records, label, j)
+        return Masked(Ystar, (_lost(records.Y, labels),))
 
     def labels(self, Y: Array, progress: Progress | None = None) -> Labels:
         """The group of each record; a column of them for each column of Y where these are grouped by themselves."""
@@ -97,12 +97,12 @@ class Microaggregate(Recordwise):
             return optimal(V @ np.linalg.svd(V.T @ V)[0][:, 0], self.k)
         return (best if self.partition == "best" else mdav)(V, self.k, progress=progress)
 
-    def _aggregated(self, task: Records, labels: Labels, columns: slice | int) -> Array:
-        Y = task.Y[:, columns] if isinstance(columns, slice) else task.Y[:, [columns]]
+    def _aggregated(self, records: Records, labels: Labels, columns: slice | int) -> Array:
+        Y = records.Y[:, columns] if isinstance(columns, slice) else records.Y[:, [columns]]
         if self.by == "median":
             made = medians(labels, Y)
         else:
-            made = means(labels, Y, task.w) if self.by == "mean" else fits(labels, task.X, Y, task.w)
+            made = means(labels, Y, records.w) if self.by == "mean" else fits(labels, records.X, Y, records.w)
         return made if isinstance(columns, slice) else made[:, 0]
 
     @classmethod

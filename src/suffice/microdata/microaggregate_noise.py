@@ -11,7 +11,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, split
 from suffice.algorithms.partition.aggregates import means
 from suffice.errors import InfeasibleError
-from suffice.method.masked import Made
+from suffice.method.masked import Masked
 from suffice.method.parameter import Choice, Count, parameter
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
@@ -51,30 +51,30 @@ class MicroaggregateNoise(Recordwise):
         Choice(tuple(name for name in PARTITIONS if name != "individual")), "how like records are found", "mdav"
     )
 
-    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Made:
+    def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
         """Means with noise, and how much of the variance is noise."""
-        root = np.ones((task.n, 1)) if task.w is None else np.sqrt(task.w)[:, None]
-        labels = Microaggregate(k=self.k, partition=self.partition).labels(task.Y, progress)
-        M = means(labels, task.Y, task.w)
-        E = root * (task.Y - M)
+        root = np.ones((records.n, 1)) if records.w is None else np.sqrt(records.w)[:, None]
+        labels = Microaggregate(k=self.k, partition=self.partition).labels(records.Y, progress)
+        M = means(labels, records.Y, records.w)
+        E = root * (records.Y - M)
         lost = gqr(E)
-        Z = root * stream.generator("noise").standard_normal((task.n, lost.rank))
-        T = gqr(split(Z, np.hstack([root, root * (M - np.average(M, axis=0, weights=task.w))]))[1]).Q
+        Z = root * stream.generator("noise").standard_normal((records.n, lost.rank))
+        T = gqr(split(Z, np.hstack([root, root * (M - np.average(M, axis=0, weights=records.w))]))[1]).Q
         if T.shape[1] < lost.rank:
             raise InfeasibleError(
                 f"The noise needs {lost.rank} directions and the data leave {T.shape[1]}.\n"
-                f"  rows {task.n} . confidential {task.Y.shape[1]}\nMask fewer variables together."
+                f"  rows {records.n} . confidential {records.Y.shape[1]}\nMask fewer variables together."
             )
         noise = np.divide(T @ lost.R, root, out=np.zeros_like(E), where=root > 0)
-        return Made(M + noise, (f"share of the variance that is noise: {_share(E, root * _centred(task)):.4f}",))
+        return Masked(M + noise, (f"share of the variance that is noise: {_share(E, root * _centred(records)):.4f}",))
 
     @classmethod
     def examples(cls) -> tuple[MicroaggregateNoise, ...]:
         return cls(), cls(k=6, partition="univariate")
 
 
-def _centred(task: Records) -> Array:
-    return np.asarray(task.Y - np.average(task.Y, axis=0, weights=task.w))
+def _centred(records: Records) -> Array:
+    return np.asarray(records.Y - np.average(records.Y, axis=0, weights=records.w))
 
 
 def _share(E: Array, D: Array) -> float:

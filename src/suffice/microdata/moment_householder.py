@@ -12,6 +12,7 @@ from suffice.algebra.decomposition import gqr, scores, split
 from suffice.algorithms.reflection.direction import aimed
 from suffice.algorithms.reflection.equations import ThirdEquations, solved
 from suffice.errors import InfeasibleError
+from suffice.method.masked import Masked
 from suffice.method.parameter import Number, parameter
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
@@ -47,7 +48,8 @@ class MomentHouseholder(Recordwise):
 
     >>> from suffice.seed import Seed
     >>> y = np.random.default_rng(1).exponential(size=(60, 1))
-    >>> made = MomentHouseholder(change=0.5).mask(Records(np.ones((60, 1)), y, y), Seed.for_tests(1).derive("doctest"))
+    >>> records, stream = Records(np.ones((60, 1)), y, y), Seed.for_tests(1).derive("doctest")
+    >>> made = MomentHouseholder(change=0.5).mask(records, stream).Ystar
     >>> [bool(np.isclose((made**power).mean(), (y**power).mean())) for power in (1, 2, 3, 4)]
     [True, True, True, False]
     >>> bool(np.std(made - y) >= 0.5 * np.std(y))
@@ -61,11 +63,15 @@ class MomentHouseholder(Recordwise):
         Number(0, 2**0.5, closed=False), "how far every column moves at least, in residual standard deviations", 0.5
     )
 
-    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Reflected:
+    def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
+        found = self.reflect(records, stream, progress)
+        return Masked(found.Ystar, found.remarks())
+
+    def reflect(self, records: Records, stream: Stream, progress: Progress | None = None) -> Reflection:
         """The release, and how many starts it took."""
-        mirror = Mirror.of(task)
+        mirror = Mirror.of(records)
         if not mirror.E.any():
-            return Reflected(task.Y.copy(), 0, 0, ())
+            return Reflection(records.Y.copy(), 0, 0, ())
         mirror.check()
         lost = left = 0
         for start in range(STARTS):
@@ -76,8 +82,8 @@ class MomentHouseholder(Recordwise):
                 lost += 1
                 continue
             Ystar = mirror.release(eps)
-            if task.limits is None or not task.limits.broken(Ystar).any():
-                return Reflected(Ystar, lost, left, mirror.change(Ystar))
+            if records.limits is None or not records.limits.broken(Ystar).any():
+                return Reflection(Ystar, lost, left, mirror.change(Ystar))
             left += 1
         raise self._none(mirror, lost, left)
 
@@ -85,7 +91,7 @@ class MomentHouseholder(Recordwise):
         a = aimed(mirror.W, generator.standard_normal(len(mirror.W)), self.change)
         equations = mirror.equations(a)
         toward, room = mirror.T @ a, mirror.room(a)
-        noise = generator.standard_normal(len(room)) if mirror.task.limits is None else _either(generator, len(room))
+        noise = generator.standard_normal(len(room)) if mirror.records.limits is None else _either(generator, len(room))
         noise = noise * room
         rest = np.sqrt((1 - a @ a) / np.average(noise**2, weights=mirror.w))
         return solved(equations, toward + rest * noise, room)
@@ -93,7 +99,7 @@ class MomentHouseholder(Recordwise):
     def _none(self, mirror: Mirror, lost: int, left: int) -> InfeasibleError:
         return InfeasibleError(
             f"{type(self).__name__} found no reflection in {STARTS} starts.\n"
-            f"  third moments not reached {lost} . bounds or edits left {left} . records {mirror.task.n}\n"
+            f"  third moments not reached {lost} . bounds or edits left {left} . records {mirror.records.n}\n"
             "Ask for a smaller change, mask fewer variables together, or use rotate, which keeps bounds."
         )
 
@@ -103,14 +109,13 @@ class MomentHouseholder(Recordwise):
 
 
 @dataclass(frozen=True, repr=False)
-class Reflected:
+class Reflection:
     """A release by reflection: how many starts did not arrive, or left the limits, and how far each column moved."""
 
     Ystar: Array
     lost: int
     left: int
     change: tuple[float, ...]
-    unmoved: tuple[int, ...] = ()
 
     def remarks(self) -> tuple[str, ...]:
         said = f"Start {self.lost + self.left + 1} of {STARTS} at most; before it {self.lost} did not reach the third "
@@ -123,14 +128,14 @@ class Reflected:
 
 @dataclass(frozen=True, repr=False)
 class Mirror:
-    """A task in the coordinates of the equations: means over records are means by weight.
+    """A records in the coordinates of the equations: means over records are means by weight.
 
     X, T: the given columns and 1, orthogonal, of mean square one, and the scores of the residuals E = T W
     S: centred columns, uncorrelated and of mean square one
     w: weights that add up to one
     """
 
-    task: Records
+    records: Records
     w: Array
     X: Array
     E: Array
@@ -139,14 +144,14 @@ class Mirror:
     S: Array
 
     @classmethod
-    def of(cls, task: Records) -> Mirror:
-        w = np.full(task.n, 1 / task.n) if task.w is None else task.w / task.w.sum()
+    def of(cls, records: Records) -> Mirror:
+        w = np.full(records.n, 1 / records.n) if records.w is None else records.w / records.w.sum()
         root = np.sqrt(w)[:, None]
         per = np.where(root > 0, root, np.inf)  # a record of weight zero counts nowhere
-        X = gqr(np.hstack([root, root * task.X])).Q  # means stay, intercept or not: third moments are about them
-        E = split(root * task.Y, X)[1]
+        X = gqr(np.hstack([root, root * records.X])).Q  # means stay, intercept or not: third moments are about them
+        E = split(root * records.Y, X)[1]
         T, W = scores(E[:, E.any(axis=0)])
-        return cls(task, w, X / per, E, T / per, W, gqr(split(root * task.Y, root)[1]).Q / per)
+        return cls(records, w, X / per, E, T / per, W, gqr(split(root * records.Y, root)[1]).Q / per)
 
     def check(self) -> None:
         """Refuses data with more equations than free directions."""
@@ -155,8 +160,8 @@ class Mirror:
         if free < needed:
             raise InfeasibleError(
                 f"Third moments are {needed} equations and the data leave {max(free, 0)} free directions.\n"
-                f"  records {self.task.n} . independent columns of X {self.X.shape[1]} . confidential "
-                f"{self.task.Y.shape[1]}\nMask fewer variables together, or use fewer given terms."
+                f"  records {self.records.n} . independent columns of X {self.X.shape[1]} . confidential "
+                f"{self.records.Y.shape[1]}\nMask fewer variables together, or use fewer given terms."
             )
 
     def equations(self, a: Array) -> ThirdEquations:
@@ -172,9 +177,9 @@ class Mirror:
 
     def room(self, a: Array) -> Array:
         """How far eps_i may go from (T a)_i to either side before a limit is met."""
-        if self.task.limits is None:
-            return np.ones(self.task.n)
-        limits, Y = self.task.limits, self.task.Y
+        if self.records.limits is None:
+            return np.ones(self.records.n)
+        limits, Y = self.records.limits, self.records.Y
         toward, lam = self.T @ a, np.zeros(Y.shape[1])
         lam[self.E.any(axis=0)] = 2 * a @ self.W
         now = Y - toward[:, None] * lam
@@ -192,12 +197,12 @@ class Mirror:
         lam = 2 * u.T @ self.E
         moved = np.divide(u, root, out=np.zeros_like(u), where=root > 0)
         still = eps[:, None]  # weight zero: moved all the same
-        return np.asarray(self.task.Y - np.where(root > 0, moved, still) * lam)
+        return np.asarray(self.records.Y - np.where(root > 0, moved, still) * lam)
 
     def change(self, Ystar: Array) -> tuple[float, ...]:
         """How far each column that varies moved, in residual standard deviations."""
         varying = self.E.any(axis=0)
-        moved = np.linalg.norm(np.sqrt(self.w)[:, None] * (Ystar - self.task.Y)[:, varying], axis=0)
+        moved = np.linalg.norm(np.sqrt(self.w)[:, None] * (Ystar - self.records.Y)[:, varying], axis=0)
         return tuple((moved / np.linalg.norm(self.E[:, varying], axis=0)).tolist())
 
 

@@ -72,7 +72,7 @@ class ResidualCorrelation(Isometric):
         alpha = usable(1.0, given, self.shrink, "their d must be equal")
         return alpha, given.C(alpha)
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+    def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
         alpha, _ = self._alpha_C(split(Y, X)[1], self._d(Y))
         if alpha == 1.0:
             return ()

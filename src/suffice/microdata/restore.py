@@ -65,7 +65,7 @@ class Restore(Isometric):
         Tg[:, missing] = self.new_scores(Z, len(missing), X, Q, n=n)
         return Tg
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+    def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
         pivots = gqr(split(Y, X)[1]).pivots
         new = len(pivots) - gqr(split(self.aligned(Y)[:, list(pivots)], X)[1]).rank
         return (f"{new} of {len(pivots)} residual scores are new: the candidate lacks them.",) if new else ()

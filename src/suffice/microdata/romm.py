@@ -75,9 +75,9 @@ class Romm(Isometric):
             return self.lam
         return float(np.sqrt((1 / self.correlation**2 - 1) / max(freedom(X, n), 1)))
 
-    def remarks(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> tuple[str, ...]:
+    def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
         _, E = split(Y, X)
-        _, Estar = split(self.solve(X, Y, Z, n), X)
+        _, Estar = split(Ystar, X)
         size = np.linalg.norm(E, axis=0)
         reached = (E * Estar).sum(axis=0)[size > 0] / size[size > 0] ** 2
         if not len(reached):

@@ -18,6 +18,7 @@ from suffice.algorithms.rotation.stopping import Course, Target
 from suffice.algorithms.rotation.turn import Chance
 from suffice.algorithms.rotation.walk import Walk
 from suffice.errors import UsageError
+from suffice.method.masked import Masked
 from suffice.method.parameter import Choice, Count, Number, parameter
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
@@ -49,8 +50,8 @@ class Rotate(Recordwise):
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).exponential(size=(30, 2))
-    >>> task = Records(np.ones((30, 1)), Y, Y)
-    >>> Ystar = Rotate(sweeps=20).mask(task, Seed.for_tests(1).derive("doctest"))
+    >>> records = Records(np.ones((30, 1)), Y, Y)
+    >>> Ystar = Rotate(sweeps=20).mask(records, Seed.for_tests(1).derive("doctest"))
     >>> np.allclose(Ystar.sum(axis=0), Y.sum(axis=0)), np.allclose(Ystar.T @ Ystar, Y.T @ Y)
     (True, True)
     """
@@ -87,11 +88,15 @@ class Rotate(Recordwise):
     def _target(self) -> Target:
         return Target(self.correlation, self.linkage)
 
-    def answer(self, task: Records, stream: Stream, progress: Progress | None = None) -> Walk:
+    def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
+        walk = self.walk(records, stream, progress)
+        return Masked(walk.Ystar, walk.remarks(), unmoved=walk.unmoved)
+
+    def walk(self, records: Records, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
-        ground, likeness = Constraints.of(task), Likeness.of(task)
-        dealer = Dealer.of(task, self.groups, self.zeros)
-        start, repairs = repaired(task.Y, ground, dealer, stream)
+        ground, likeness = Constraints.of(records), Likeness.of(records)
+        dealer = Dealer.of(records, self.groups, self.zeros)
+        start, repairs = repaired(records.Y, ground, dealer, stream)
         Y, course = np.array(start, order="C"), self._course(likeness, stream)
         turn, most = kernel(), self.most if self.sweeps is None else self.sweeps
         reason = self._arrived(likeness, course, Y)
@@ -105,8 +110,8 @@ class Rotate(Recordwise):
             reason = self._arrived(likeness, course, Y)
         if reason is None and self.sweeps is None:
             reason = "given up"
-        Ystar, ratio = corrected(Y, task, ground)
-        return Walk.of(Ystar, task, likeness, course, reason, repairs, ratio)
+        Ystar, ratio = corrected(Y, records, ground)
+        return Walk.of(Ystar, records, likeness, course, reason, repairs, ratio)
 
     def _course(self, likeness: Likeness, stream: Stream) -> Course:
         chance = 0 if self.sweeps is not None else likeness.chance(stream.generator("linked"))

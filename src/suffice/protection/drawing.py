@@ -2,73 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.algebra.array import CONSTANT, Array
-from suffice.algebra.decomposition import gqr, split
+from suffice.algebra.decomposition import gqr
+from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
-from suffice.method.isometric import Isometric
 from suffice.method.synthetic import Synthetic
-from suffice.protection.grouped import grouped
-from suffice.protection.protected import Drawn, Protected, Stratum
-from suffice.protection.steps import Original, levels_of
+from suffice.protection.aligned import AlignedBlock, Looks
+from suffice.protection.protected import Drawing, Protected, ReleasedColumns, Stratum
+from suffice.protection.runner import levels_of, small_strata, weighing
+from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
-from suffice.protection.watch import Watch, negatives
-from suffice.rows.arrow import released_schema
-from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import ArrowRows
+from suffice.rows.rows import Block
 from suffice.rows.shuffle import shuffled
+from suffice.statistics.standing import stand
 
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class _Explained(Isometric):
-    """What X explains: nothing is drawn, and the residuals are looked at alone."""
-
-    def draws(self, k: int) -> int:
-        return 0
-
-    def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
-        return split(Y, X)[0]
-
-    @classmethod
-    def examples(cls) -> tuple[_Explained, ...]:
-        return ()
-
-
-def redrawn(work: Original, method: Synthetic, division: Strata | None) -> Protected:
+def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks: Looks) -> Protected:
     """m records in place of those of the file, the groups in proportion to theirs."""
-    known = work.done(_Explained(), None) if division is None else grouped(work, _Explained(), None, division)
-    pieces = tuple(replace(piece, remarks=()) for piece in known.pieces)
-    _check_weights(pieces)
-    moments = [moments_of(piece) for piece in pieces]
-    sizes = np.array([piece.solution.profile.spread.weight for piece in pieces])
+    if strata is None:
+        stratum, standing = original.learnt()
+        found: tuple[Stratum, ...] = (stratum,)
+    else:
+        found = tuple(_learnt(original, strata))
+        standing = stand(original.rows, original.design, original.centre)
+    _check_weights(found)
+    moments = [moments_of(stratum) for stratum in found]
+    sizes = np.array([stratum.spread.weight for stratum in found])
     counts = dealt_out(method.records, sizes, np.array([len(R) + 1 for _, R in moments]))
-    values, order = _values(work, method, moments, counts), shuffled(work.stream, method.records)
+    values, order = _values(original, method, moments, counts), shuffled(original.stream, method.records)
     groups = np.repeat(np.arange(len(counts)), counts)
-    frame = _frame(work, division, values[order], groups[order])
-    return replace(
-        known,
-        pieces=pieces,
-        Ystar=None,
-        watch=_watched(work, known, values),
-        levels=levels_of(method, work.design),
-        drawn=Drawn(frame, method.records, _proportional(counts, sizes), notes(work, counts, sizes)),
-    )
+    frame = _frame(original, strata, values[order], groups[order])
+    drawn = Drawing(frame, method.records, _proportional(counts, sizes), notes(original, counts, sizes))
+    known = original.design, original.profile, original.stream, original.centre, standing
+    seen = _seen(original, values, looks)
+    released = ReleasedColumns(original.design.confidential, np.empty((0, original.design.k)))
+    return Protected(original.rows, released, found, *known, seen, levels_of(method, original.design), {}, drawn)
 
 
-def moments_of(piece: Stratum) -> tuple[Array, Array]:
+def _learnt(original: Original, strata: Strata) -> Iterator[Stratum]:
+    """Every stratum as it is, in order."""
+    design, wanted = original.design, {*range(strata.count)}
+    for chunk in strata.chunks(original.rows, design.columns):
+        small = small_strata(chunk, strata, design, wanted)
+        for number, _, part in chunk:
+            if number in small:
+                yield small[number][0].learnt(small[number][1])
+            else:
+                own = weighing(design, part)
+                profile = Matrices(own, False).profile(part)
+                yield Original(part, own, profile, None, original.stream).learnt()[0]
+
+
+def moments_of(stratum: Stratum) -> tuple[Array, Array]:
     """Mean and R of the records protected together, S = R'R; the mean of a constant is that constant."""
-    solution = piece.solution
-    spread = solution.profile.spread.columns(solution.confidential)
-    return np.where(spread.low == spread.high, spread.low, spread.mean), gqr(solution.E).R / np.sqrt(spread.rows)
+    spread = stratum.spread
+    return np.where(spread.low == spread.high, spread.low, spread.mean), gqr(stratum.E).R / np.sqrt(spread.rows)
+
+
+def _seen(original: Original, values: Array, looks: Looks) -> Mapping[str, Any]:
+    """No record is that of anyone, so that none can be given away; signs are seen in the records that were drawn."""
+    design = original.design
+    spread = original.profile.spread.columns(slice(design.m, design.m + design.k))
+    measures = looks.file(spread, spread.constant)
+    none = np.zeros_like(values)
+    apart = np.broadcast_to(spread.mean, values.shape)  # what the records drawn are far from is nobody's value
+    return {
+        name: measure.of(AlignedBlock(Block(0, {}), apart, none + np.inf, values)) for name, measure in measures.items()
+    }
 
 
 def dealt_out(m: int, sizes: Array, least: Counts) -> Counts:
@@ -98,22 +106,23 @@ def dealt_out(m: int, sizes: Array, least: Counts) -> Counts:
     return counts
 
 
-def _values(work: Original, method: Synthetic, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
+def _values(original: Original, method: Synthetic, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
     """The records of each group, one group below the other; each group has random numbers of its own."""
     drawn = []
     for number, ((mean, R), count) in enumerate(zip(moments, counts, strict=True)):
-        Z = work.stream.child(f"resize {number}").normals(0, int(count), len(R))
+        Z = original.stream.child(f"resize {number}").normals(0, int(count), len(R))
         drawn.append(method.draw(mean, R, Z))
     return np.vstack(drawn)
 
 
-def notes(work: Original, counts: Counts, sizes: Array) -> tuple[str, ...]:
+def notes(original: Original, counts: Counts, sizes: Array) -> tuple[str, ...]:
     """What a reader of the release must know of its records."""
     found = [
-        f"{counts.sum():,} records drawn anew in place of {work.rows.n:,}: none of them stands for one of the original",
+        f"{counts.sum():,} records drawn anew in place of {original.rows.n:,}: "
+        "none of them stands for one of the original",
         "variances and covariances are those with the number of records as divisor (n, not n - 1), in both files",
     ]
-    weight = work.design.roles.weight
+    weight = original.design.roles.weight
     if weight is not None:
         found += [f"what is kept are moments weighted by {weight}; the records drawn have no weight, all count alike"]
     if not _proportional(counts, sizes):
@@ -129,43 +138,20 @@ def _proportional(counts: Counts, sizes: Array) -> bool:
     return bool((np.abs(counts * sizes.sum() - counts.sum() * sizes) <= CONSTANT * counts.sum() * sizes.sum()).all())
 
 
-def _check_weights(pieces: tuple[Stratum, ...]) -> None:
+def _check_weights(strata: tuple[Stratum, ...]) -> None:
     """Refuses groups of which there is nothing to keep."""
-    empty = sum(piece.solution.profile.effective is None for piece in pieces)
-    if 0 < empty < len(pieces):
+    empty = sum(stratum.effective is None for stratum in strata)
+    if 0 < empty < len(strata):
         raise InputError(
-            f"All records have weight zero in {empty} of {len(pieces)} groups: they have no moments to be kept.\n"
+            f"All records have weight zero in {empty} of {len(strata)} groups: they have no moments to be kept.\n"
             "Leave these groups out."
         )
 
 
-def _frame(work: Original, division: Strata | None, values: Array, groups: Counts) -> Any:
+def _frame(original: Original, division: Strata | None, values: Array, groups: Counts) -> Any:
     """New records as the kind of frame that came in; what tells their group is as it was."""
-    roles, rows = work.design.roles, work.rows
+    roles, rows = original.design.roles, original.rows
     leaving = [name for name in rows.kinds if name in (*roles.groups, *roles.confidential)]
     made = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(roles.confidential)}
     first = np.zeros(1, dtype=np.int64) if division is None else np.unique(division.labels, return_index=True)[1]
-    if isinstance(rows, MemoryRows):
-        return rows.assembled(leaving, made, first[groups])
-    assert isinstance(rows, ArrowRows)
-    return _labels(rows, first, list(roles.groups)).assembled(leaving, made, groups)
-
-
-def _labels(rows: ArrowRows, places: Counts, names: list[str]) -> MemoryRows:
-    """The columns that tell groups, in the records at some places, as a release of the file has them."""
-    if not names:
-        return MemoryRows(pa.table({}))
-    schema = released_schema(rows.schema, names, ())
-    order, taken, start = np.argsort(places), [], 0
-    for batch in rows.batches(names):
-        here = places[order][(places[order] >= start) & (places[order] < start + len(batch))]
-        taken.append(pa.Table.from_batches([batch.take(pa.array(here - start))]).cast(schema))
-        start += len(batch)
-    return MemoryRows(pa.concat_tables(taken).take(pa.array(np.argsort(order))))
-
-
-def _watched(work: Original, known: Protected, values: Array) -> Watch:
-    """No record is that of anyone, so that none can be given away; signs are seen in the records that were drawn."""
-    design = work.design
-    spread = work.profile.spread.columns(slice(design.m, design.m + design.k))
-    return replace(known.watch, copies=(), outlying_near=0, negative=negatives(spread, spread.constant, values))
+    return rows.frame(leaving, made, first[groups])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from suffice.algebra.absorption import Absorption, Codes, LevelSums
@@ -22,49 +24,40 @@ STEEP = 20.0
 
 
 class Draws:
-    """Z of every block: drawn anew in each pass, or kept from the first to the last where rows are in memory.
+    """Z of every block: drawn from the block's own key in each pass, or kept after the first where rows are held."""
 
-    The room that kept numbers take is given to Y* block by block, as the map has used them: memory that was
-    touched before is several times faster than new memory.
-    """
-
-    def __init__(self, stream: Stream, columns: int, kept: int = 0) -> None:
-        """kept: how many rows to keep numbers for."""
-        self.stream, self.columns = stream, columns
+    def __init__(self, stream: Stream | None, columns: int, kept: int = 0) -> None:
+        """kept: how many rows to keep numbers for"""
+        self.stream, self.columns = stream if columns else None, columns
         self.room = np.empty((kept, columns), order="F") if kept and columns else None
         self.filled: set[int] = set()
 
     def of(self, block: Block) -> Array:
-        """For a fold: other passes follow."""
         number, rows = block.start // BLOCK, slice(block.start, block.start + len(block))
+        if not self.columns:
+            return np.empty((len(block), 0))
+        assert block.key is not None
         if self.room is None:
-            return self.stream.normals(number, len(block), self.columns)
+            return block.key.normals(len(block), self.columns)
         if number not in self.filled:
-            self.room[rows] = self.stream.normals(number, len(block), self.columns)
+            self.room[rows] = block.key.normals(len(block), self.columns)
             self.filled.add(number)
         return self.room[rows]
-
-    def take(self, block: Block) -> Array:
-        """For the map: the last pass that needs them."""
-        number = block.start // BLOCK
-        if self.room is not None and number in self.filled:
-            self.filled.remove(number)
-            return self.room[block.start : block.start + len(block)]
-        return self.stream.normals(number, len(block), self.columns)
-
-    def room_for(self, rows: int, columns: int) -> Array:
-        """Room for Y*: where Z is until the map has used it, if that has the right size."""
-        if self.room is not None and self.room.shape == (rows, columns):
-            return self.room
-        return np.empty((rows, columns), order="F")
 
     def forget(self) -> None:
         """Nothing is kept any longer."""
         self.room, self.filled = None, set()
 
+    def __getstate__(self) -> dict[str, Any]:  # a worker has the keys of its blocks and no other
+        return {"stream": None, "columns": self.columns, "room": None, "filled": set()}
+
+
+NONE = Draws(None, 0)
+"""No random numbers."""
+
 
 def coordinates(rows: Rows, matrices: Matrices, profile: Profile, draws: Draws) -> Basis:
-    """The centre and coordinates that the survey suggests, and the means in the levels of an absorbed factor."""
+    """The centre and coordinates that the profile suggests, and the means in the levels of an absorbed factor."""
     centre = centre_of(matrices.design, profile.spread)
     if matrices.design.absorbed is None:
         return Basis.choose(profile.sample, profile.spread, centre)
@@ -76,17 +69,21 @@ def absorbed(rows: Rows, matrices: Matrices, centre: Array, draws: Draws) -> Abs
     design, p = matrices.design, len(centre)
     kept = np.empty(rows.n, dtype=np.int32) if rows.n <= LABELLED else None
 
-    def of(block: Block) -> LevelSums:
+    def of(block: Block) -> tuple[int, Codes, LevelSums]:
         A, labels = matrices.matrix(block, draws.columns), design.labels(block)
         assert labels is not None
-        if kept is not None:
-            kept[block.start : block.start + len(block)] = labels
         A[:, :p] -= centre
         A[:, p:] = draws.of(block)
-        return LevelSums.of(A, design.weights(block), labels)
+        return block.start, labels, LevelSums.of(A, design.weights(block), labels)
 
-    runs = rows.map(lambda run: [of(block) for block in run], matrices.columns, "absorbing")
-    return Absorption.learn(runs, design.levels, p + draws.columns, kept)
+    def sums() -> Any:
+        for run in rows.map(lambda run: [of(block) for block in run], matrices.columns, "absorbing", draws.stream):
+            for start, labels, _ in run:
+                if kept is not None:
+                    kept[start : start + len(labels)] = labels
+            yield [part for _, _, part in run]
+
+    return Absorption.learn(sums(), design.levels, p + draws.columns, kept)
 
 
 def labels_of(design: Design, basis: Basis, block: Block) -> Codes | None:
@@ -94,6 +91,13 @@ def labels_of(design: Design, basis: Basis, block: Block) -> Codes | None:
     if basis.absorbed is None or basis.absorbed.labels is None:
         return design.labels(block)
     return basis.absorbed.labels[block.start : block.start + len(block)]
+
+
+def weighed(A: Array, w: Array | None, mean_weight: float) -> Array:
+    """Rows times the roots of their weights."""
+    if w is not None:
+        A *= np.sqrt(w / mean_weight)[:, None]
+    return A
 
 
 def fold(rows: Rows, matrices: Matrices, basis: Basis, draws: Draws, spread: Spread) -> tuple[Isometry, Standing]:
@@ -106,9 +110,18 @@ def fold(rows: Rows, matrices: Matrices, basis: Basis, draws: Draws, spread: Spr
         original = Standing.of(block, matrices.design, A[:, :plain])
         A[:, p:] = draws.of(block)
         basis.divide(A, labels_of(matrices.design, basis, block))
-        if w is not None:
-            A *= np.sqrt(w / mean_weight)[:, None]
-        return Product(RFactor.of(A), original)
+        return Product(RFactor.of(weighed(A, w, mean_weight)), original)
 
-    both = rows.fold(of, matrices.columns, "folding")
-    return Isometry.of(basis, RFactor(spread.rows, both.one.R)), both.two
+    factor, original = rows.fold(of, matrices.columns, "folding", draws.stream)
+    return Isometry.of(basis, RFactor(spread.rows, factor.R)), original
+
+
+def refined(
+    rows: Rows, matrices: Matrices, basis: Basis, draws: Draws, spread: Spread, times: int
+) -> tuple[Isometry, Standing]:
+    """The same in coordinates that are orthonormal over all rows, where those of the sample are not good enough."""
+    isometry, original = fold(rows, matrices, basis, draws, spread)
+    for _ in range(times):
+        if isometry.condition > STEEP:
+            isometry, _ = fold(rows, matrices, isometry.refined(), draws, spread)
+    return isometry, original

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -18,9 +19,9 @@ from suffice.design.limits import Limits
 from suffice.design.profile import Matrices, Profile, centre_of, companion_columns
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
-from suffice.protection.fold import STEEP, Draws, fold
+from suffice.protection.fold import NONE, refined
+from suffice.protection.solution import Regression
 from suffice.rows.rows import Block, Rows
-from suffice.seed import Stream
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,7 @@ class Wanted:
 class Layout:
     """One record as a row of numbers: its place, X, original Y, Y where it is now, weight, cell, right-hand sides."""
 
-    design: Design
-    basis: Basis
-    given: list[int]
-    mean_weight: float
+    regression: Regression
     limits: Limits | None
     started: bool
     """Whether the walk starts from other rows than the original."""
@@ -81,13 +79,24 @@ class Layout:
     def of(
         cls, rows: Rows, design: Design, profile: Profile, limits: Limits | None, started: bool, wanted: Wanted
     ) -> Layout:
-        matrices, none, spread = Matrices(design, False), Draws(Stream(b""), 0), profile.spread
+        matrices, spread = Matrices(design, False), profile.spread
         basis = Basis.choose(profile.sample, spread, centre_of(design, spread))
-        isometry, _ = fold(rows, matrices, basis, none, spread)
-        if isometry.condition > STEEP:
-            isometry, _ = fold(rows, matrices, isometry.refined(), none, spread)
-        given = [j for j in isometry.pivots if j < design.m]
-        return cls(design, isometry.basis, given, spread.weight / spread.rows, limits, started, wanted)
+        isometry, original = refined(rows, matrices, basis, NONE, spread, times=1)
+        return cls(Regression(matrices, profile, isometry, original), limits, started, wanted)
+
+    @property
+    def design(self) -> Design:
+        return self.regression.design
+
+    @cached_property
+    def given(self) -> list[int]:
+        """Independent columns of X."""
+        return [j for j in self.regression.isometry.pivots if j < self.design.m]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of a record's numbers, the place first."""
+        return ("place", *(f"number {j}" for j in range(1, self.width)))
 
     @property
     def edits(self) -> int:
@@ -110,11 +119,12 @@ class Layout:
         out[:, 0] = np.arange(block.start, block.start + len(block))
         out[:, 1 + r : 1 + r + k] = A[:, self.design.m :]
         out[:, self.now] = companion_columns(block, self.design) if self.started else A[:, self.design.m :]
-        A -= self.basis.centre
-        self.basis.divide(A)
+        basis = self.regression.isometry.basis
+        A -= basis.centre
+        basis.divide(A)
         out[:, 1 : 1 + r] = A[:, self.given]
         w = self.design.weights(block)
-        out[:, self.now.stop] = 1.0 if w is None else w / self.mean_weight
+        out[:, self.now.stop] = 1.0 if w is None else w / self.regression.mean_weight
         out[:, self.now.stop + 1] = self.design.cells(block)
         if self.limits is not None:
             edits = slice(self.now.stop + 2, self.now.stop + 2 + self.edits)

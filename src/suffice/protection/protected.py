@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,48 +11,74 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
+from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import Profile
-from suffice.protection.solution import Solution
-from suffice.protection.watch import Watch
-from suffice.rows.rows import Block, Rows
+from suffice.rows.derived import RELEASED, Beside, Computed
+from suffice.rows.rows import Rows
 from suffice.rows.shuffle import shuffled
 from suffice.seed import Stream
 from suffice.statistics.domain import Domain
 from suffice.statistics.standing import Standing
 
-SAMPLED = 5000
-"""Rows whose residuals are kept whole, for the null of the canonical correlation."""
-
 
 @dataclass(frozen=True, repr=False)
 class Stratum:
-    """Records protected together - all of them, a group, a pattern of holes - and what was seen of them."""
+    """Records protected together - all of them, a group, a pattern of holes - and what is known of them."""
 
-    solution: Solution
-    watch: Watch
-    unmoved: int
-    remarks: tuple[str, ...]
+    design: Design
+    spread: Spread
+    """Of the confidential columns."""
+    effective: float | None
+    """Kish's effective number of records; None without weights."""
+    rank: int
+    """Independent columns of X, those of an absorbed factor among them."""
+    pivots: tuple[int, ...]
+    given: Array
+    """The small factor of X."""
+    E: Array
+    Estar: Array
+    sample: tuple[Array, Array]
+    """Original and released residuals of some records."""
+    seen: Mapping[str, Any]
+    """What was seen of its records before and after, by the name of the measure."""
+    remarks: tuple[str, ...] = ()
+    unmoved: int = 0
 
-    def samples(self, among: tuple[str, ...]) -> list[tuple[Array, Array]]:
-        """Original and released residuals of sampled rows, with zeros for columns that the piece lacks."""
-        names = self.solution.design.confidential
-        return [(placed(E, names, among), placed(Estar, names, among)) for E, Estar in self.watch.sample]
+    @property
+    def nu(self) -> int:
+        return self.spread.rows - self.rank
+
+    def among(self, names: tuple[str, ...], *matrices: Array) -> list[Array]:
+        """Columns of the stratum where they belong among others, which are zero."""
+        own = self.design.confidential
+        if own == names:
+            return list(matrices)
+        found = [np.zeros((len(A), len(names))) for A in matrices]
+        for out, A in zip(found, matrices, strict=True):
+            out[:, [names.index(name) for name in own]] = A
+        return found
 
 
 @dataclass(frozen=True, repr=False)
-class Solved:
-    """All steps of a method done: the rows to map, the answer, what is said of it, records not moved, made columns."""
+class ReleasedColumns:
+    """Released values of the confidential columns: an array in row order, rows of their own, or how to compute them."""
 
-    rows: Rows
-    solution: Solution
-    remarks: tuple[str, ...]
-    unmoved: int
-    labels: Mapping[str, NDArray[np.int64]]
+    names: tuple[str, ...]
+    values: Array | Rows | Computed
+
+    def under(self, prefix: str) -> dict[str, Any]:
+        """The columns, for rows to take them in under these names."""
+        if isinstance(self.values, Rows):
+            return {prefix + name: Beside(self.values, name) for name in self.names}
+        if isinstance(self.values, Computed):
+            computed = replace(self.values, names=tuple(prefix + name for name in self.names))
+            return dict.fromkeys(computed.names, computed)
+        return {prefix + name: column for name, column in zip(self.names, self.values.T, strict=True)}
 
 
 @dataclass(frozen=True, repr=False)
-class Drawn:
+class Drawing:
     """Records of a release that stand for none of the original, and may be fewer or more."""
 
     frame: Any
@@ -64,26 +90,25 @@ class Drawn:
 
 @dataclass(frozen=True, repr=False)
 class Protected:
-    """What a release is made of: `released` gives Y* of a block of `rows` that holds `columns`."""
+    """A file before and after."""
 
     rows: Rows
-    columns: tuple[str, ...]
-    released: Callable[[Block], Array]
-    pieces: tuple[Stratum, ...]
-    Ystar: Array | None
-    """All of it, where the rows are in memory."""
+    """The original, with what the method was given beside it."""
+    released: ReleasedColumns
+    strata: tuple[Stratum, ...]
     design: Design
     profile: Profile
     stream: Stream
     centre: Array
     original: Standing
     """What the certificate compares with, about the centre."""
-    watch: Watch
+    seen: Mapping[str, Any]
+    """What was seen of records before and after, by the name of the measure."""
     levels: tuple[Domain, ...] = ()
     """Groups in which statistics are kept."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Columns that the method made, in the order of the rows; they leave with the release."""
-    drawn: Drawn | None = None
+    drawn: Drawing | None = None
     """What leaves in place of `rows`, where the method draws records of its own."""
 
     @property
@@ -96,61 +121,32 @@ class Protected:
         """Which row stands where in the release; None where that is settled as they leave, none where all are new."""
         if self.drawn is not None:
             return np.empty(0, dtype=np.int64)
-        return shuffled(self.stream, self.rows.n) if self.Ystar is not None else None
+        return shuffled(self.stream, self.rows.n) if self.rows.held else None
 
-    def marked(self, rows: Rows) -> Rows:
-        """Rows in the order of the original, with the columns that the method made."""
-        return Marked(rows, self.labels) if self.labels else rows
+    @property
+    def marked(self) -> Rows:
+        """The original, with the columns that the method made."""
+        return self.rows.with_columns(self.labels) if self.labels else self.rows
+
+    @property
+    def aligned(self) -> Rows:
+        """The original beside what is released of it, record by record."""
+        return self.rows.with_columns({**self.labels, **self.released.under(RELEASED)})
+
+    @property
+    def leaving(self) -> Rows:
+        """The rows that leave, before they are shuffled and written."""
+        return self.rows.with_columns({**self.labels, **self.released.under("")})
+
+    @property
+    def spread(self) -> Spread:
+        """Of the confidential columns."""
+        return self.profile.spread.columns(slice(self.design.m, self.design.m + self.design.k))
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What must be said of the release; what several pieces say, once, with how many of them say it."""
-        said = Counter(remark for piece in self.pieces for remark in piece.remarks)
-        if len(self.pieces) == 1:
+        """What must be said of the release; what several strata say, once, with how many of them say it."""
+        said = Counter(remark for stratum in self.strata for remark in stratum.remarks)
+        if len(self.strata) == 1:
             return tuple(said)
-        return tuple(f"{remark} ({times} of {len(self.pieces)} groups)" for remark, times in said.most_common(8))
-
-
-class Marked(Rows):
-    """Rows with the columns that a method made."""
-
-    def __init__(self, rows: Rows, labels: Mapping[str, NDArray[np.int64]]) -> None:
-        self.rows, self.labels = rows, labels
-        self.n, self.threads, self.progress = rows.n, rows.threads, rows.progress
-        self.kinds = {**rows.kinds, **dict.fromkeys(labels, "integer")}
-
-    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
-        for run in self.rows.runs([name for name in columns if name not in self.labels] or list(self.rows.kinds)[:1]):
-            yield [self._of(block, columns) for block in run]
-
-    def _of(self, block: Block, columns: Sequence[str]) -> Block:
-        here = slice(block.start, block.start + len(block))
-        made = {name: values[here] for name, values in self.labels.items() if name in columns}
-        return Block(block.start, {**block.columns, **made})
-
-
-class Leaving(Rows):
-    """The rows that leave, before they are written and shuffled."""
-
-    def __init__(self, done: Protected) -> None:
-        self.done, self.rows = done, done.marked(done.rows)
-        self.n, self.kinds, self.threads = done.rows.n, self.rows.kinds, done.rows.threads
-        self.progress = done.rows.progress
-
-    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
-        needed = tuple(dict.fromkeys([*columns, *self.done.columns]))
-        for run in self.rows.runs(needed):
-            yield [self._of(block, columns) for block in run]
-
-    def _of(self, block: Block, columns: Sequence[str]) -> Block:
-        made = dict(zip(self.done.design.confidential, self.done.released(block).T, strict=True))
-        return Block(block.start, {name: made.get(name, block.columns[name]) for name in columns})
-
-
-def placed(A: Array, names: tuple[str, ...], among: tuple[str, ...]) -> Array:
-    """Columns where they belong among others, which are zero."""
-    if names == among:
-        return A
-    out = np.zeros((len(A), len(among)))
-    out[:, [among.index(name) for name in names]] = A
-    return out
+        return tuple(f"{remark} ({times} of {len(self.strata)} groups)" for remark, times in said.most_common(8))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
-from operator import add
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,28 +11,42 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.design.design import Design
 from suffice.design.limits import Limits
-from suffice.design.profile import Matrices, Profile
+from suffice.design.profile import Matrices, Profile, centre_of
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.method.recordwise import Recordwise
 from suffice.method.steps import Steps
-from suffice.protection.fold import Draws
-from suffice.protection.protected import SAMPLED, Protected, Solved, Stratum
-from suffice.protection.solution import Solution, Supplied
-from suffice.protection.super_blocks import masked, stored
-from suffice.protection.watch import Watch
-from suffice.rows.derived import Joined
-from suffice.rows.memory import ArrayRows
-from suffice.rows.rows import Block, Rows
+from suffice.protection.aligned import Looks
+from suffice.protection.fold import NONE, Draws, coordinates, refined
+from suffice.protection.protected import ReleasedColumns, Stratum
+from suffice.protection.solution import Comparison, Glimpse, Regression, Solution
+from suffice.protection.super_blocks import masked
+from suffice.rows.derived import Computed, aligned
+from suffice.rows.rows import Rows, Run
+from suffice.rows.spool import stored
 from suffice.seed import Stream
-from suffice.statistics.domain import Domain
-from suffice.statistics.domain import levels_of as levels
+from suffice.statistics.standing import Standing
+
+SAMPLED = 5000
+"""Rows whose residuals are kept whole, for the null of the canonical correlation."""
+
+
+@dataclass(frozen=True, repr=False)
+class Outcome:
+    """All steps of a method done on one stratum: `rows` are the original with what `released` needs beside it."""
+
+    stratum: Stratum
+    rows: Rows
+    released: ReleasedColumns
+    original: Standing
+    labels: Mapping[str, NDArray[np.int64]]
+    """Columns that the method made."""
 
 
 @dataclass(frozen=True, repr=False)
 class Original:
-    """The original with what was learnt of it, and the random numbers of the release."""
+    """Records that are protected together, with what was learnt of them, and the random numbers of the release."""
 
     rows: Rows
     design: Design
@@ -44,99 +56,93 @@ class Original:
     finish: tuple[Recordwise, ...] = ()
     """Steps that the roles ask for behind those of the method: rounding, where columns hold whole numbers."""
 
-    def done(self, method: Method, start: Rows | None) -> Protected:
-        """All records protected together; `start`: the row-aligned data set that the first step was given."""
-        solved = self.solved(method, start)
-        rows, solution = solved.rows, solved.solution
-        Ystar = solution.draws.room_for(rows.n, self.design.k) if isinstance(self.rows, ArrayRows) else None
-        watch = self.mapped(rows, solution, method.independent, Ystar, SAMPLED)
-        piece = Stratum(solution, watch, solved.unmoved, solved.remarks)
-        centre = solution.isometry.basis.centre[: self.design.m + self.design.k]
-        return Protected(
-            rows,
-            solution.matrices.columns,
-            solution.released,
-            (piece,),
-            Ystar,
-            self.design,
-            self.profile,
-            self.stream,
-            centre,
-            solution.original,
-            watch,
-            levels_of(method, self.design),
-            solved.labels,
-        )
+    @property
+    def centre(self) -> Array:
+        """About which moments of [X Y] are compared."""
+        return centre_of(self.design, self.profile.spread)[: self.design.m + self.design.k]
 
-    def solved(self, method: Method, start: Rows | None) -> Solved:
-        """All steps of a method in order."""
-        parts = self._parts(method)
-        held, unmoved = start, 0
+    def outcome(self, method: Method, start: Rows | None, looks: Looks, sampled: int) -> Outcome:
+        """All steps of a method in order; `start`: the row-aligned data set that the first one is given."""
+        steps = self._steps(method)
+        some = self.stream.generator("sample").choice(self.rows.n, min(self.rows.n, sampled), replace=False)
+        held, known, unmoved = start, None, 0
         labels: dict[str, NDArray[np.int64]] = {}
         remarks: tuple[str, ...] = ()
-        for number, part in enumerate(parts):
-            stream = self.stream if len(parts) == 1 else self.stream.child(str(number))
-            if isinstance(part, Recordwise):
+        for number, step in enumerate(steps):
+            stream = self.stream if len(steps) == 1 else self.stream.child(str(number))
+            if isinstance(step, Recordwise):
                 profile = self.profile if start is None else Matrices(self.design, False).profile(self.rows)
-                made = masked(self._beside(held), held is not None, self.design, profile, self.limits, part, stream)
-                held, remarks, unmoved = made.rows, (*remarks, *made.remarks), made.unmoved
-                labels = labels if part.finishing else dict(made.labels)
+                made = masked(self.rows, self._beside(held), self.design, profile, self.limits, step, stream)
+                held, known, unmoved, remarks = made.rows, made.regression, made.unmoved, (*remarks, *made.remarks)
+                labels = labels if step.finishing else dict(made.labels)
                 continue
-            assert isinstance(part, Isometric)
+            assert isinstance(step, Isometric)
             labels = {}  # what the groups of an earlier step keep is lost, and so they do not leave
-            solution = self._solved(part, held, stream, self.profile if number == 0 else None)
-            if number == len(parts) - 1:
-                return Solved(self._beside(held), solution, (*remarks, *solution.remarks), unmoved, labels)
-            held, remarks = self._made(solution, held), (*remarks, *solution.remarks)
-        solution = self._solved(Supplied(), held, self.stream)
-        return Solved(self._beside(held), solution, remarks, unmoved, labels)
+            solution = self._solution(step, held, stream, self.profile if number == 0 else None)
+            remarks = (*remarks, *solution.remarks)
+            if number == len(steps) - 1:
+                found = self._mapped(solution, self._beside(held), looks, some)
+                return replace(found, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
+            held = self._stored(solution, self._beside(held))
+        assert held is not None
+        assert known is not None
+        found = self._compared(held, known, looks, some)
+        return replace(found, labels=labels, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
 
-    def mapped(self, rows: Rows, solution: Solution, independent: bool, Ystar: Array | None, sampled: int) -> Watch:
-        """All rows released and watched; the values are kept where there is room for them."""
-        some = self.stream.generator("sample").choice(rows.n, min(rows.n, sampled), replace=False)
-        watching = solution.watching(some, independent)
+    def learnt(self) -> tuple[Stratum, Standing]:
+        """The records as they are, and what a certificate compares with: nothing is released of them."""
+        matrices, spread = Matrices(self.design, False), self.profile.spread
+        basis = coordinates(self.rows, matrices, self.profile, NONE)
+        isometry, original = refined(self.rows, matrices, basis, NONE, spread, times=2)
+        known = Regression(matrices, self.profile, isometry, original)
+        E = known.residuals()
+        none = Glimpse({}, np.empty((0, isometry.R.shape[1])))
+        return _stratum(known, E, np.zeros_like(E), (E[:0], E[:0]), none), original
 
-        def of(run: Sequence[Block]) -> Watch:
-            found = []
-            for block in run:
-                values, watch = watching(block)
-                found.append(watch)
-                if Ystar is not None:
-                    Ystar[block.start : block.start + len(block)] = values
-            return reduce(add, found)
-
-        watch = reduce(add, rows.map(of, solution.matrices.columns, "mapping"))
-        solution.draws.forget()
-        return watch
-
-    def _parts(self, method: Method) -> tuple[Method, ...]:
+    def _steps(self, method: Method) -> tuple[Method, ...]:
         steps = method.steps if isinstance(method, Steps) else (method,)
         return (*steps, *self.finish) if self.design.roles.integer else steps
 
     def _beside(self, held: Rows | None) -> Rows:
-        return self.rows if held is None else Joined(self.rows, held, self.design.confidential)
+        return self.rows if held is None else aligned(self.rows, held, self.design.confidential)
 
-    def _solved(self, part: Isometric, held: Rows | None, stream: Stream, known: Profile | None = None) -> Solution:
+    def _solution(self, step: Isometric, held: Rows | None, stream: Stream, profile: Profile | None) -> Solution:
         rows, matrices = self._beside(held), Matrices(self.design, held is not None)
-        profile = matrices.profile(rows) if known is None else known
-        kept = self.rows.n if isinstance(self.rows, ArrayRows) else 0
-        draws = Draws(stream, part.draws(self.design.k), kept)
+        draws = Draws(stream, step.draws(self.design.k), self.rows.n if self.rows.held else 0)
         try:
-            return Solution.find(rows, matrices, profile, part, draws)
+            return Solution.find(rows, matrices, profile or matrices.profile(rows), step, draws)
         except InfeasibleError as problem:
             named = getattr(problem, "named", None)  # a method knows columns by position only
             raise (named(self.design.confidential) if named else problem) from None
 
-    def _made(self, solution: Solution, held: Rows | None) -> Rows:
-        """The rows of one part, for the next one to start from."""
+    def _mapped(self, solution: Solution, rows: Rows, looks: Looks, some: NDArray[np.int64]) -> Outcome:
+        """The answer of a formula carried to the rows, and looked at; kept where the rows are in memory."""
+        known, names = solution.regression, self.design.confidential
+        Ystar = np.empty((rows.n, self.design.k), order="F") if self.rows.held else None
+        glimpse = solution.map(rows, looks, some, Ystar)
+        computed = Computed(known.matrices.columns, solution.released, names, solution.draws.stream)
+        stratum = _stratum(known, solution.E, solution.Estar, solution.sample(glimpse), glimpse)
+        return Outcome(stratum, rows, ReleasedColumns(names, computed if Ystar is None else Ystar), known.original, {})
 
-        def of(run: Sequence[Block]) -> Array:
+    def _compared(self, held: Rows, known: Regression, looks: Looks, some: NDArray[np.int64]) -> Outcome:
+        """Rows that a method made record by record, looked at."""
+        found = Comparison.of(self._beside(held), known, looks, some)
+        stratum = _stratum(known, found.E, found.Estar, found.sample(), found.glimpse)
+        return Outcome(stratum, self.rows, ReleasedColumns(self.design.confidential, held), found.original, {})
+
+    def _stored(self, solution: Solution, rows: Rows) -> Rows:
+        """The rows of one step, for the next one to start from."""
+
+        def of(run: Run) -> Array:
             return np.vstack([solution.released(block) for block in run])
 
-        values = self._beside(held).map(of, solution.matrices.columns, "mapping")
-        return stored(self.rows, values, self.design.confidential)
+        columns = solution.regression.matrices.columns
+        return stored(rows, rows.map(of, columns, "mapping", solution.draws.stream), self.design.confidential)
 
 
-def levels_of(method: Method, design: Design) -> tuple[Domain, ...]:
-    """What is kept in which groups: in those asked for, in the levels of an absorbed factor, in the method's own."""
-    return (*levels(design, method.promises), *method.levels(design))
+def _stratum(known: Regression, E: Array, Estar: Array, sample: tuple[Array, Array], glimpse: Glimpse) -> Stratum:
+    design, isometry = known.design, known.isometry
+    given = isometry.columns(range(design.m))
+    spread = known.profile.spread.columns(known.confidential)
+    pivots, seen = tuple(isometry.pivots), glimpse.seen
+    return Stratum(design, spread, known.profile.effective, known.rank, pivots, given, E, Estar, sample, seen)

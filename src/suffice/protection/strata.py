@@ -1,4 +1,4 @@
-"""Records that are protected together: groups, and patterns of missing cells."""
+"""Records that are protected together: groups, and patterns of missing cells. A file without either is one stratum."""
 
 from __future__ import annotations
 
@@ -7,37 +7,59 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.design.category import Category
 from suffice.design.design import Design
 from suffice.design.groups import codes_of, learnt
 from suffice.errors import InputError
-from suffice.rows.arrow import as_float, columns_of
-from suffice.rows.derived import Joined
+from suffice.rows.arrow import as_float
 from suffice.rows.memory import ArrayRows
-from suffice.rows.parquet import ArrowRows
-from suffice.rows.rows import Block, Rows
-from suffice.rows.spool import Spool
+from suffice.rows.rows import Block, Rows, Run
 
 Labels = NDArray[np.int32]
+Places = NDArray[np.intp]
 
 TOGETHER = 2**20
 """Records of groups that are held in memory at a time, at most; a larger group is read from its own file."""
 
 
 @dataclass(frozen=True, repr=False)
-class Strata:
-    """The group of every record, and the confidential columns that the records of each group have.
+class Chunk:
+    """Some strata whole, one behind the other; `rows` are in memory where there are several.
 
-    A group is a value of the group columns with a pattern of holes. Groups are numbered in the order of their values.
+    numbers: which strata they are; ends: where each ends in `rows`; places: of the records in the file
+    """
+
+    rows: Rows
+    numbers: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    places: Places
+
+    def __iter__(self) -> Iterator[tuple[int, Places, Rows]]:
+        """Each stratum with the places of its records, in order, and its rows."""
+        for number, first, last in zip(self.numbers, [0, *self.ends[:-1]], self.ends, strict=True):
+            yield int(number), self.places[first:last], self.part(first, last)
+
+    def part(self, first: int, last: int) -> Rows:
+        """Some of the rows."""
+        if len(self.numbers) == 1:
+            return self.rows
+        chosen = {name: values[first:last] for name, values in self.rows.gather(list(self.rows.kinds)).items()}
+        return ArrayRows(chosen, self.rows.kinds, self.rows.threads)
+
+
+@dataclass(frozen=True, repr=False)
+class Strata:
+    """The stratum of every record, and the confidential columns that the records of each have.
+
+    A stratum is a value of the group columns with a pattern of holes. They are numbered in the order of their values.
     """
 
     labels: Labels
     confidential: tuple[tuple[str, ...], ...]
     method: tuple[int, ...] = ()
-    """Which of several methods protects each group; empty where there is one."""
+    """Which of several methods protects each stratum; empty where there is one."""
 
     @classmethod
     def of(cls, rows: Rows, design: Design) -> Strata | None:
@@ -49,7 +71,7 @@ class Strata:
         names = (*roles.groups, *holes)
         categories = learnt(rows, roles.groups)
 
-        def of(run: Sequence[Block]) -> NDArray[np.int64]:
+        def of(run: Run) -> NDArray[np.int64]:
             return np.vstack([_keys(block, categories, holes) for block in run])
 
         keys = np.vstack(list(rows.map(of, names, "finding groups")))
@@ -68,60 +90,44 @@ class Strata:
         return cls(labels.ravel().astype(np.int32), present)
 
     @classmethod
-    def crossed(cls, division: Strata | None, apart: NDArray[np.int64], design: Design) -> Strata:
-        """Groups divided once more: each part is protected by another method."""
-        outer = np.zeros(len(apart), dtype=np.int64) if division is None else division.labels.astype(np.int64)
+    def crossed(cls, strata: Strata | None, apart: NDArray[np.int64], design: Design) -> Strata:
+        """Strata divided once more: each part is protected by another method."""
+        outer = np.zeros(len(apart), dtype=np.int64) if strata is None else strata.labels.astype(np.int64)
         found, labels = np.unique(2**8 * outer + apart, return_inverse=True)
-        names = [design.confidential] if division is None else division.confidential
+        names = [design.confidential] if strata is None else strata.confidential
         return cls(labels.astype(np.int32), tuple(names[key >> 8] for key in found), tuple((found & 255).tolist()))
 
     @property
     def count(self) -> int:
         return len(self.confidential)
 
-    def parts(self, rows: Rows, columns: Sequence[str]) -> Iterator[tuple[int, NDArray[np.intp], Rows]]:
-        """Each group with the places of its records, in order, and its rows."""
-        sizes = np.bincount(self.labels, minlength=self.count)
-        if rows.n <= TOGETHER or isinstance(_source(rows), ArrayRows):
-            yield from self._in_memory(_held(rows, columns), np.arange(rows.n), rows)
+    def chunks(self, rows: Rows, columns: Sequence[str]) -> Iterator[Chunk]:
+        """All strata, those together that fit in memory together."""
+        if rows.n <= TOGETHER or rows.held:
+            yield self._sorted(rows.gather(columns), np.arange(rows.n), rows)
             return
-        box = _boxes(sizes)
-        for number, spool in enumerate(self._spooled(rows, columns, box)):
-            places = np.flatnonzero(box[self.labels] == number)
-            if (box == number).sum() == 1:
-                yield int(np.flatnonzero(box == number)[0]), places, spool
-            else:
-                yield from self._in_memory(_held(spool, columns), places, rows)
+        box = _boxes(np.bincount(self.labels, minlength=self.count))
 
-    def _in_memory(
-        self, columns: dict[str, Any], places: NDArray[np.intp], rows: Rows
-    ) -> Iterator[tuple[int, NDArray[np.intp], Rows]]:
+        def label(start: int, batch: Any) -> NDArray[np.intp]:
+            return np.asarray(box[self.labels[start : start + len(batch)]])
+
+        for number, part in enumerate(rows.deal(label, int(box.max()) + 1, columns, "dealing groups")):
+            places, inside = np.flatnonzero(box[self.labels] == number), np.flatnonzero(box == number)
+            if len(inside) == 1:
+                yield Chunk(part, inside, np.array([part.n]), places)
+            else:
+                yield self._sorted(part.gather(columns), places, rows)
+
+    def _sorted(self, columns: dict[str, Any], places: Places, rows: Rows) -> Chunk:
         labels = self.labels[places]
         order = np.argsort(labels, kind="stable")
-        sorted_ = {name: values.take(order) for name, values in columns.items()}
-        groups, first = np.unique(labels[order], return_index=True)
-        for group, a, b in zip(groups, first, [*first[1:], len(order)], strict=True):
-            chosen = {name: values[a:b] for name, values in sorted_.items()}
-            yield int(group), places[order[a:b]], ArrayRows(chosen, rows.kinds, rows.threads)
+        numbers, first = np.unique(labels[order], return_index=True)
+        moved = ArrayRows({n: values.take(order) for n, values in columns.items()}, _kinds(columns, rows), rows.threads)
+        return Chunk(moved, numbers.astype(np.intp), np.array([*first[1:], len(order)]), places[order])
 
-    def _spooled(self, rows: Rows, columns: Sequence[str], box: NDArray[np.intp]) -> list[Spool]:
-        """The rows dealt to files, of several small groups or of one large one."""
-        spools: list[Spool] = []
-        start = 0
-        for run in rows.runs(columns):
-            batch = _batch(run, columns)
-            where = box[self.labels[start : start + len(batch)]]
-            spools = spools or [Spool(batch.schema, rows.kinds, rows.threads) for _ in range(box.max() + 1)]
-            order = np.argsort(where, kind="stable")
-            ends = np.cumsum(np.bincount(where, minlength=len(spools)))
-            moved = batch.take(pa.array(order))
-            for spool, a, b in zip(spools, [0, *ends[:-1]], ends, strict=True):
-                if b > a:
-                    spool.write(moved.slice(a, b - a))
-            start += len(batch)
-        for spool in spools:
-            spool.close()
-        return spools
+
+def _kinds(columns: dict[str, Any], rows: Rows) -> dict[str, Any]:
+    return {name: rows.kinds[name] for name in columns}
 
 
 def _keys(block: Block, categories: Sequence[Category], holes: Sequence[str]) -> NDArray[np.int64]:
@@ -132,33 +138,11 @@ def _keys(block: Block, categories: Sequence[Category], holes: Sequence[str]) ->
 
 
 def _boxes(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """A file for each group: neighbours share one while they fit in memory together."""
+    """A file for each stratum: neighbours share one while they fit in memory together."""
     box, held, number = np.zeros(len(sizes), dtype=np.intp), 0, 0
-    for group, size in enumerate(sizes):
+    for stratum, size in enumerate(sizes):
         if held and held + size > TOGETHER:
             number, held = number + 1, 0
-        box[group] = number
+        box[stratum] = number
         held += size
     return box
-
-
-def _source(rows: Rows) -> Rows:
-    return rows.rows if isinstance(rows, Joined) else rows
-
-
-def _batch(run: Sequence[Block], columns: Sequence[str]) -> Any:
-    return pa.RecordBatch.from_pydict({name: _joined([block.columns[name] for block in run]) for name in columns})
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pa.concat_arrays(parts)
-
-
-def _held(rows: Rows, columns: Sequence[str]) -> dict[str, Any]:
-    """Columns in memory, as blocks hold them."""
-    if isinstance(rows, ArrayRows):
-        return {name: rows.columns[name] for name in columns}
-    if isinstance(rows, ArrowRows):
-        return columns_of(pa.Table.from_batches(list(rows.batches(columns))), columns)
-    batches = [_batch(run, columns) for run in rows.runs(columns)]
-    return columns_of(pa.Table.from_batches(batches), columns)

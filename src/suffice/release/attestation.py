@@ -14,7 +14,7 @@ from suffice.certificate.certificate import Certificate, certify
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.method.method import Method
-from suffice.protection.protected import Leaving, Protected
+from suffice.protection.protected import Protected
 from suffice.risk.facts import Facts
 from suffice.rows.rows import Rows
 from suffice.statistics.domain import Domain, DomainStanding, claims
@@ -45,7 +45,7 @@ class Attestation:
         source: what the rows are, in words
         """
         done, design = self.done, self.done.outgoing
-        leaving = Leaving(done) if rows is None else rows
+        leaving = done.leaving if rows is None else rows
         size = done.profile.spread.size[: design.m + design.k]
         after, third = stand(leaving, design, done.centre), self._third(leaving)
         pair = Pair.of(done.original, after, size, design, self._broken(rows), third)
@@ -81,7 +81,7 @@ class Attestation:
         found, known = [], self.known.setdefault("levels", {})
         for level in self.done.levels:
             if level not in known:
-                known[level] = DomainStanding.learn(self.done.marked(self.rows), self.design, level)
+                known[level] = DomainStanding.learn(self.done.marked, self.design, level)
             before = known[level]
             after = replace(before, design=self.done.outgoing).of(rows)
             told = claims(before, after, redrawn=self.done.drawn is not None)
@@ -95,7 +95,7 @@ class Attestation:
         if kept is None or level not in kept.levels:
             return ()
         if "residuals" not in self.known:
-            self.known["residuals"] = kept.standing(self.done.marked(self.rows), self.design)
+            self.known["residuals"] = kept.standing(self.done.marked, self.design)
         before: ResidualStanding = self.known["residuals"]
         return before.claims(before.of(rows), level)
 
@@ -126,14 +126,13 @@ class Attestation:
         return tuple(notes)
 
     def _ranks(self) -> str:
-        design, pieces = self.design, self.done.pieces
-        if len(pieces) > 1:
-            ranks = [piece.solution.rank for piece in pieces]
+        design, strata = self.design, self.done.strata
+        if len(strata) > 1:
+            ranks = [stratum.rank for stratum in strata]
             span = f"{min(ranks)}" if min(ranks) == max(ranks) else f"{min(ranks)} to {max(ranks)}"
-            return f"independent columns of X: {span} of {design.width} in each of {len(pieces)} groups"
-        solution = pieces[0].solution
-        lost = [name for j, name in enumerate(design.names) if j not in solution.isometry.pivots]
-        said = f"independent columns of X: {solution.rank} of {design.width}"
+            return f"independent columns of X: {span} of {design.width} in each of {len(strata)} groups"
+        lost = [name for j, name in enumerate(design.names) if j not in strata[0].pivots]
+        said = f"independent columns of X: {strata[0].rank} of {design.width}"
         return said + (f" (dependent: {_some(lost)})" if lost else "")
 
     def _private_notes(self) -> tuple[str, ...]:

@@ -20,13 +20,12 @@ from suffice.method.synthetic import Synthetic
 from suffice.microdata.controlled_rounding import ControlledRounding
 from suffice.progress import Progress
 from suffice.protection.drawing import redrawn
-from suffice.protection.grouped import grouped
-from suffice.protection.protected import Protected
+from suffice.protection.runner import protected
 from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
 from suffice.release.release import Release
-from suffice.rows.derived import Joined
-from suffice.rows.rows import Rows
+from suffice.risk.looks import RiskLooks
+from suffice.rows.derived import aligned
 from suffice.rows.threads import cores, one_blas_thread
 from suffice.seed import Seed
 
@@ -69,22 +68,20 @@ def protect(
         rows, start = complete_beside(rows, start, roles)
         design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
         limits = Limits.learn(rows, design)
-        beside = rows if start is None else Joined(rows, start, design.confidential)
+        beside = rows if start is None else aligned(rows, start, design.confidential)
         matrices = Matrices(design, start is not None)
-        division = Strata.of(rows, design)
+        strata = Strata.of(rows, design)
         profile = profiled(beside, matrices)
         digests = {name: profile.digest.column(name) for name in matrices.columns}
         values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
-        work = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
+        original = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
         keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
         if method.apart_of:
-            division = Strata.crossed(division, method.apart(rows, design, stream), design)
-        done = _done(work, method, start, division)
+            strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
+        looks = RiskLooks(method.independent, limits)
+        if isinstance(method, Synthetic):
+            done = redrawn(original, method, strata, looks)
+        else:
+            done = protected(original, method, start, strata, looks)
         return Release._made(data, rows, done, method, seed, accept or {}, keyed, limits)
-
-
-def _done(work: Original, method: Method, start: Rows | None, division: Strata | None) -> Protected:
-    if isinstance(method, Synthetic):
-        return redrawn(work, method, division)
-    return work.done(method, start) if division is None else grouped(work, method, start, division)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from suffice.certificate.certificate import Certificate
 from suffice.design.design import Design
@@ -17,7 +18,7 @@ from suffice.design.limits import Limits
 from suffice.design.roles import Roles
 from suffice.errors import FileError, NotPreservedError, UsageError, failing
 from suffice.files.draft import Draft, commit, refuse_overwriting
-from suffice.files.source import named_sources, read_back, reopen
+from suffice.files.source import named_sources, read_back
 from suffice.files.writer import Writer, write_kind
 from suffice.guards.finding import Finding, enforce, judge
 from suffice.ledger import Entry, Ledger
@@ -28,10 +29,8 @@ from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
 from suffice.risk.assessment import gather
 from suffice.risk.facts import Facts
-from suffice.rows.arrow import released_schema
-from suffice.rows.memory import MemoryRows
-from suffice.rows.parquet import ArrowRows
-from suffice.rows.rows import Block, Rows
+from suffice.rows.memory import MemoryRows, as_table
+from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed
 
@@ -73,14 +72,11 @@ class Release:
                 f"{method.name} makes a column {taken[0]!r} and the data have one.\nRename that of the data."
             )
         names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
-        held = isinstance(rows, MemoryRows) or done.drawn is not None
-        order = done.order()
-        facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed, limits)
+        held, order = rows.held or done.drawn is not None, done.order()
+        facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed)
         state: dict[str, Any] = {} if done.drawn is None else {"frame": done.drawn.frame}
-        if isinstance(rows, MemoryRows) and done.Ystar is not None and order is not None:
-            changed: dict[str, Any] = {name: done.Ystar[:, j] for j, name in enumerate(done.design.confidential)}
-            labels: dict[str, Any] = {name: values.copy() for name, values in done.labels.items()}  # moved in place
-            state["frame"] = rows.rebuilt(names, {**changed, **labels}, order)
+        if rows.held and done.drawn is None and order is not None:
+            state["frame"] = rows.frame(names, moved(done, order), order)
         findings = judge(facts, accept)
         attestation = Attestation(rows, done, method, facts, limits)
         release = cls(data, rows, done, method, seed, facts, findings, names, keyed, attestation, state)
@@ -112,16 +108,8 @@ class Release:
         if self.done.drawn is not None:
             raise UsageError(f"{self.method.name} draws new records: none of them stands for one of the original.")
         with one_blas_thread():
-            runs = self.done.rows.map(self._run, self.done.columns, "aligning")
-            Ystar = np.vstack(list(runs))
-            changed: dict[str, Any] = {name: Ystar[:, j] for j, name in enumerate(self.design.confidential)}
-            changed |= {name: values.copy() for name, values in self.done.labels.items()}
-            rows = (
-                self.rows
-                if isinstance(self.rows, MemoryRows)
-                else reopen(self.rows, [name for name in self.columns if name not in self.done.labels])
-            )
-            return rows.rebuilt(self.columns, changed, np.arange(self.rows.n))
+            order = np.arange(self.rows.n)
+            return self.rows.frame(self.columns, moved(self.done, order), order)
 
     @property
     def certificate(self) -> Certificate:
@@ -148,9 +136,10 @@ class Release:
             self.rows.progress = progress
         beside = certificate_path(target)
         with one_blas_thread(), Draft(target, force) as draft, Draft(beside, True) as paper:
-            self._write_rows(draft.path, kind, str(target.parent))
+            schema = self._write_rows(draft.path, kind, str(target.parent))
             with failing("The release cannot be read back"):
-                back = read_back(draft.path, kind, self._schema(self._needed()), self.rows.threads)
+                needed = (*self.done.outgoing.columns, *self.done.labels)
+                back = read_back(draft.path, kind, pa.schema([schema.field(n) for n in needed]), self.rows.threads)
             certificate = self.attestation.certificate(back, f"the written {kind} file")
             if not certificate.holds:
                 raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
@@ -160,25 +149,29 @@ class Release:
         self._state["certificate"] = certificate
         return certificate
 
-    def _write_rows(self, path: str, kind: str, folder: str) -> None:
+    def _write_rows(self, path: str, kind: str, folder: str) -> Any:
+        """Writes all rows, and gives back their schema."""
         with failing("The release cannot be written"):
-            fits = self._fits(path, kind, folder)
-        if not fits:
+            schema = self._written(path, kind, folder)
+        if schema is None:
             raise FileError(
                 f"The release cannot be written as {kind}: the type of a column is not allowed there.\n"
                 "Write Parquet, or leave the column out."
             )
+        return schema
 
-    def _fits(self, path: str, kind: str, folder: str) -> bool:
-        """Writes all rows; False where Arrow cannot: its errors quote cells, so they end here."""
+    def _written(self, path: str, kind: str, folder: str) -> Any | None:
+        """None where Arrow cannot write: its errors quote cells, so they end here."""
+        schema = None
         try:
             writer = Writer(path, kind)
             for table in [self._table()] if "frame" in self._state else self._delivered(folder):
                 writer.write(table)
+                schema = table.schema
             writer.close()
         except pa.ArrowException:
-            return False
-        return True
+            return None
+        return schema
 
     def _sources(self) -> list[Path]:
         """Files that a release never replaces: the data, what is beside them, the key and its ledger."""
@@ -188,15 +181,6 @@ class Release:
 
     def _delivered(self, folder: str | None) -> Iterator[pa.Table]:
         return delivered(self.done, self.columns, folder)
-
-    def _needed(self) -> tuple[str, ...]:
-        """The columns that a certificate reads."""
-        return (*self.done.outgoing.columns, *self.done.labels)
-
-    def _schema(self, columns: Sequence[str]) -> Any:
-        if isinstance(self.rows, ArrowRows):
-            return released_schema(self.rows.schema, columns, self.design.confidential, self.done.labels)
-        return self._table().select(columns).schema
 
     def _table(self) -> pa.Table:
         return as_table(self.frame, self.columns)
@@ -208,13 +192,17 @@ class Release:
             name = self.done.stream.digest()
             ledger.add(Entry.now(self.method.name, tuple(design.terms), self.facts.reach, self.keyed, name))
 
-    def _run(self, run: Sequence[Block]) -> Any:
-        return np.vstack([self.done.released(block) for block in run])
-
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
         n = self.rows.n if self.done.drawn is None else self.done.drawn.n
         return f"Release({n} rows x {len(self.columns)} columns, {self.method.name}, {state})"
+
+
+def moved(done: Protected, places: NDArray[np.int64]) -> dict[str, Any]:
+    """The columns that were made, in another order."""
+    columns = [*done.design.confidential, *done.labels]
+    held = done.leaving.gather(columns)
+    return dict(zip(columns, done.rows.ahead(lambda name: held[name].take(places), columns), strict=True))
 
 
 def certificate_path(target: Path) -> Path:
@@ -223,15 +211,3 @@ def certificate_path(target: Path) -> Path:
 
 def _leaving(roles: Roles) -> set[str]:
     return {*roles.columns} - {*roles.identifiers}
-
-
-def as_table(frame: Any, names: Sequence[str]) -> pa.Table:
-    """A released frame as an Arrow table; an array's columns keep the names that they had in the input."""
-    if isinstance(frame, pa.Table):
-        return frame
-    if isinstance(frame, np.ndarray):
-        return pa.table({name: frame[:, j] for j, name in enumerate(names)})
-    import narwhals.stable.v2 as nw
-
-    named = nw.from_native(frame, eager_only=True)
-    return pa.table({name: named.get_column(name).to_arrow() for name in named.columns})

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from suffice.algebra.decomposition import gqr
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
-from suffice.protection.watch import FAR
 from suffice.risk.dominance import Concentration
 from suffice.risk.facts import GroupSummary
+from suffice.risk.outliers import FAR
 from suffice.risk.resemblance import pooled
 from suffice.rows.arrow import as_float
+from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
 
@@ -26,12 +27,12 @@ def kept_in(done: Protected, level: Domain, method: Method) -> GroupSummary:
     """What the guards may know of the groups of a level; covariances of residuals count as covariances."""
     design, residual = done.design, method.residuals(done.design)
     around = residual is not None and level in residual.levels
-    found = Concentration.learn(done.marked(done.rows), design, level)
+    found = Concentration.learn(done.marked, design, level)
     sizes, rank = found.sizes[found.sizes > 0], gqr(pooled(done)[0]).rank
     own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
     finest = method.levels(design)[-1:]
     if own:
-        nu = np.array([p.solution.nu for p in done.pieces])
+        nu = np.array([stratum.nu for stratum in done.strata])
     elif level in method.levels(design) and level not in finest:
         nu = left_by(done, level, finest[0])
     else:
@@ -53,7 +54,7 @@ def kept_in(done: Protected, level: Domain, method: Method) -> GroupSummary:
 
 def left_by(done: Protected, level: Domain, finest: Domain) -> NDArray[np.int64]:
     """Dimensions that means and fits in smaller groups leave in each group of a level."""
-    design, rows = done.design, done.marked(done.rows)
+    design, rows = done.design, done.marked
     columns = tuple(dict.fromkeys([*level.by, *finest.by, *design.confidential]))
 
     def words(run: Sequence[Block]) -> NDArray[np.uint64]:
@@ -71,8 +72,8 @@ def left_by(done: Protected, level: Domain, finest: Domain) -> NDArray[np.int64]
 def parts_apart(done: Protected, method: Method) -> Iterator[GroupSummary]:
     """Parts of the records that several methods protect: nobody is told them, and covariances are kept in each."""
     if method.apart_of and "covariance" in method.promises:
-        nu, rank = np.array([piece.solution.nu for piece in done.pieces]), gqr(pooled(done)[0]).rank
-        sizes = np.array([piece.solution.profile.spread.rows for piece in done.pieces])
+        nu, rank = np.array([stratum.nu for stratum in done.strata]), gqr(pooled(done)[0]).rank
+        sizes = np.array([stratum.spread.rows for stratum in done.strata])
         thin = int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())
         yield GroupSummary("part", method.promises, len(sizes), int(sizes.min()), (0, 0), int(nu.min()), thin, rank)
 
@@ -82,22 +83,22 @@ def _groups(done: Protected, found: Concentration, flags: NDArray[np.bool_], mad
 
     Nobody knows who else is in such a group, unless it stands out in the file.
     """
-    spread = done.profile.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    spread = done.spread
     known = found.first - np.abs(spread.mean) > FAR * spread.sd if made else np.ones_like(flags)
     return int((flags & known).any(axis=1).sum())
 
 
 def sharing(done: Protected) -> Iterator[GroupSummary]:
     """Groups of records that are released with the same value, column by column."""
-    spread = done.profile.spread.columns(slice(done.design.m, done.design.m + done.design.k))
+    spread = done.spread
     for j, name in enumerate(done.design.confidential):
 
-        def of(run: Sequence[Block], j: int = j, name: str = name) -> Concentration:
-            values = np.concatenate([done.released(block)[:, j] for block in run])
+        def of(run: Sequence[Block], name: str = name) -> Concentration:
+            values = np.concatenate([as_float(block.columns[RELEASED + name]) for block in run])
             own = np.concatenate([as_float(block.columns[name]) for block in run])
             return Concentration.of(values, own[:, None])
 
-        found = reduce(add, done.rows.map(of, done.columns, "looking at groups"))
+        found = reduce(add, done.aligned.map(of, (name, RELEASED + name), "looking at groups"))
         known = found.first[:, 0] - abs(spread.mean[j]) > FAR * spread.sd[j]
         yield GroupSummary(
             f"released value of {name}",
@@ -115,9 +116,7 @@ def explained_within(done: Protected) -> Counter[tuple[str, bool]]:
     Where X leaves no degree of freedom it explains everything, and other rules speak.
     """
     found: Counter[tuple[str, bool]] = Counter()
-    for solution in (piece.solution for piece in done.pieces if piece.solution.nu > 0):
-        spread = solution.profile.spread.columns(solution.confidential)
-        flat = spread.constant
-        still = np.flatnonzero(~solution.E.any(axis=0))
-        found.update((solution.design.confidential[j], bool(flat[j])) for j in still)
+    for stratum in (each for each in done.strata if each.nu > 0):
+        flat, still = stratum.spread.constant, np.flatnonzero(~stratum.E.any(axis=0))
+        found.update((stratum.design.confidential[j], bool(flat[j])) for j in still)
     return found

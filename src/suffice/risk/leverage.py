@@ -2,31 +2,104 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
+from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr
 from suffice.design.design import Design
 from suffice.design.formula import parse
 from suffice.design.profile import Matrices
 from suffice.errors import SufficeError
-from suffice.protection.fold import Draws, coordinates, fold, labels_of
-from suffice.protection.solution import Solution
-from suffice.protection.watch import Peak, Tally
-from suffice.protection.watching import Hat
+from suffice.protection.aligned import AlignedBlock
+from suffice.protection.fold import NONE, coordinates, fold, labels_of
+from suffice.protection.protected import Stratum
+from suffice.protection.solution import Regression
 from suffice.rows.rows import Block, Rows
-from suffice.seed import Stream
+
+ROUNDING = 1e-9
+"""The leverage in a cell of five is 1/5, in a cell of two 1/2, up to this."""
 
 
-def responsible(solution: Solution, peak: Peak) -> str:
+@dataclass(frozen=True, order=True)
+class Peak:
+    """The record with the highest leverage: how high, which row, and its row of the orthonormal basis."""
+
+    leverage: float
+    row: int
+    q: tuple[float, ...] = field(default=(), repr=False)
+    own: float = 0.0
+    """What the level of an absorbed factor adds: w_i / W_g."""
+
+
+@dataclass(frozen=True)
+class Leverage:
+    """Records with leverage above .2, from .5 on and from .999 on, and the highest."""
+
+    counts: NDArray[np.int64]
+    highest: Peak
+
+    def __add__(self, other: Self) -> Leverage:
+        return Leverage(self.counts + other.counts, max(self.highest, other.highest))
+
+
+@dataclass(frozen=True, repr=False)
+class LeverageMeasure:
+    """Leverages of rows, from their coordinates and the triangle R that makes those orthonormal."""
+
+    R: Array
+    least: float
+    """The smallest singular value of R, squared: the squared length of a row over this bounds its leverage."""
+
+    @classmethod
+    def learn(cls, R: Array) -> LeverageMeasure:
+        return cls(R, float(np.linalg.svd(R, compute_uv=False).min(initial=np.inf)) ** 2)
+
+    def of(self, aligned: AlignedBlock) -> Leverage:
+        """Exact for every row that may matter, and for the one that may be highest."""
+        U, w, own = aligned.U, aligned.w, aligned.own
+        assert U is not None
+        size = np.zeros(len(U))
+        for u in U.T:  # column by column, as they lie in memory
+            size += u * u
+        if w is not None:
+            size = size * w
+        bound = size / self.least if own is None else size / self.least + own
+        rows = np.flatnonzero(bound > 0.2)
+        rows = rows if len(rows) else np.array([bound.argmax()])
+        Q = solve_triangular(self.R, U[rows].T, trans=1).T if U.shape[1] else U[rows]
+        added = np.zeros(len(rows)) if own is None else own[rows]
+        h = np.einsum("ij,ij->i", Q, Q) * (1.0 if w is None else w[rows]) + added
+        top = int(h.argmax())
+        counts = np.array([(h > 0.2 + ROUNDING).sum(), (h > 0.5 - ROUNDING).sum(), (h >= 0.999).sum()])
+        q = Q[top].tolist() if own is None else [0.0, *Q[top].tolist()]
+        return Leverage(counts, Peak(float(h[top]), aligned.start + int(rows[top]), tuple(q), float(added[top])))
+
+
+def steepest(strata: Sequence[Stratum]) -> tuple[Leverage, str]:
+    """Leverages of all strata, and the term behind the highest."""
+    if not any("leverage" in stratum.seen for stratum in strata):  # nothing is released of any record
+        return Leverage(np.zeros(3, dtype=np.int64), Peak(0.0, 0)), ""
+    top = max(strata, key=lambda stratum: stratum.seen["leverage"].highest.leverage)
+    total = Leverage(
+        np.sum([stratum.seen["leverage"].counts for stratum in strata], axis=0), top.seen["leverage"].highest
+    )
+    return total, responsible(top, total.highest)
+
+
+def responsible(stratum: Stratum, peak: Peak) -> str:
     """The term without which the record with the highest leverage has the least."""
-    design, q = solution.design, np.array(peak.q)
+    design, q = stratum.design, np.array(peak.q)
     if design.absorbed and peak.own >= 0.5 * peak.leverage:
         return design.terms[-1]
     if not design.terms or not len(q):
         return ""
-    S = solution.isometry.columns(range(design.m))[: len(q)]
+    S = stratum.given[: len(q)]
     of = np.array(design.term_of)
     left = [float(((gqr(S[:, of != t]).Q.T @ q) ** 2).sum()) for t in range(len(design.terms))]
     return design.terms[int(np.argmin(left))]
@@ -52,15 +125,17 @@ def _usable(term: str, rows: Rows, design: Design) -> bool:
 
 
 def highest_leverage(rows: Rows, design: Design) -> float:
-    matrices, none = Matrices(design, False), Draws(Stream(b""), 0)
+    matrices = Matrices(design, False)
     profile = matrices.profile(rows)
-    basis = coordinates(rows, matrices, profile, none)
-    hat = Hat.of(design, fold(rows, matrices, basis, none, profile.spread)[0], profile.spread)
+    basis = coordinates(rows, matrices, profile, NONE)
+    known = Regression(matrices, profile, *fold(rows, matrices, basis, NONE, profile.spread))
+    measure = LeverageMeasure.learn(known.hat)
 
-    def of(block: Block) -> Tally:
+    def of(block: Block) -> Leverage:
         A = matrices.matrix(block)
+        Y = A[:, known.confidential]
         A -= basis.centre
         basis.divide(A, labels_of(design, basis, block))
-        return Tally(hat(A, block)[1])
+        return measure.of(known.aligned(block, A, Y, Y, Y))
 
-    return rows.fold(of, matrices.columns, "stacking").peak.leverage
+    return rows.fold(of, matrices.columns, "stacking").highest.leverage

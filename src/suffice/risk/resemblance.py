@@ -12,7 +12,9 @@ from suffice.algebra.canonical import null
 from suffice.algebra.decomposition import gqr, split
 from suffice.algebra.group_moments import centred
 from suffice.method.method import Method
-from suffice.protection.protected import SAMPLED, Protected, placed
+from suffice.protection.protected import Protected
+from suffice.protection.steps import SAMPLED
+from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
 
@@ -21,25 +23,25 @@ SAME = 1e-6
 
 
 def pooled(done: Protected) -> tuple[Array, Array]:
-    """Original and released residuals of all pieces, one below the other; a column that a piece lacks is zero there."""
-    among, solutions = done.design.confidential, [piece.solution for piece in done.pieces]
-    E = np.vstack([placed(each.E, each.design.confidential, among) for each in solutions])
-    Estar = np.vstack([placed(each.Estar, each.design.confidential, among) for each in solutions])
-    return E, Estar
+    """Original and released residuals of all strata, one below the other; columns that one lacks are zero there."""
+    pairs = [stratum.among(done.design.confidential, stratum.E, stratum.Estar) for stratum in done.strata]
+    return np.vstack([E for E, _ in pairs]), np.vstack([Estar for _, Estar in pairs])
 
 
 def within(done: Protected, level: Domain) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
     """Residuals beside means of groups and all given columns, before and after: a small factor, and some records."""
-    design, rows = done.design, done.marked(done.rows)
-    columns = tuple(dict.fromkeys([*level.by, *done.columns]))
+    design = done.design
+    released = [RELEASED + name for name in design.confidential]
+    columns = tuple(dict.fromkeys([*level.by, *design.columns, *released]))
 
     def values(run: Sequence[Block]) -> tuple[NDArray[np.uint64], Array, Array]:
         parts = [design.matrix(block) for block in run]
         words = [level.labels(block, W[:, design.m :].T, design) for block, W in zip(run, parts, strict=True)]
-        return np.concatenate(words), np.vstack(parts), np.vstack([done.released(block) for block in run])
+        after = [np.column_stack([block.columns[name] for name in released]) for block in run]
+        return np.concatenate(words), np.vstack(parts), np.vstack(after)
 
     words, W, Ystar = (
-        np.concatenate(part) for part in zip(*rows.map(values, columns, "looking at groups"), strict=True)
+        np.concatenate(part) for part in zip(*done.aligned.map(values, columns, "looking at groups"), strict=True)
     )
     labels = np.unique(words, return_inverse=True)[1]
     X, Y = centred(labels, W[:, : design.m]), W[:, design.m :]
@@ -55,7 +57,10 @@ def within(done: Protected, level: Domain) -> tuple[Array, Array, tuple[tuple[Ar
 def residuals(done: Protected, method: Method) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
     """What is left beside all that is kept: where a method keeps means in groups of its own, about these."""
     own = method.levels(done.design)
-    return within(done, own[-1]) if own else (*pooled(done), done.watch.sample)
+    if own:
+        return within(done, own[-1])
+    samples = [each.among(done.design.confidential, *each.sample) for each in done.strata]
+    return *pooled(done), tuple((E, Estar) for E, Estar in samples)
 
 
 def alike(E: Array, Estar: Array) -> tuple[float, int, float]:
@@ -96,9 +101,8 @@ def null_of(done: Protected, sample: Iterable[tuple[Array, Array]], rank: int, r
 
 
 def reflected(done: Protected, method: Method) -> bool:
-    """Whether a piece of two columns and more was moved along one direction, or a method did so by intent."""
-    pairs = [(piece.solution.E, piece.solution.Estar) for piece in done.pieces]
-    return "householder" in method.name or any(one_direction(E, Estar) for E, Estar in pairs)
+    """Whether a stratum of two columns and more was moved along one direction, or a method did so by intent."""
+    return "householder" in method.name or any(one_direction(each.E, each.Estar) for each in done.strata)
 
 
 def one_direction(E: Array, Estar: Array) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from suffice.algebra.array import Array
 from suffice.errors import InputError
-from suffice.rows.rows import Kind
+from suffice.rows.rows import Block, Kind, Run, per_run, spans
 from suffice.rows.sightings import Sightings
 
 
@@ -109,13 +109,65 @@ def not_numbers(text: pa.Array, start: int) -> Sightings:
     return Sightings.of(~fine.to_numpy(zero_copy_only=False), start)
 
 
-def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str], made: Iterable[str] = ()) -> Any:
-    """The input's columns in their order, without metadata; confidential ones leave as float64, made ones last."""
-    kept = {name: _undictionaried(schema.field(name).type) for name in names if name not in made}
-    changed = {name: pa.float64() for name in confidential if name in kept}
-    return pa.schema({**kept, **changed, **{name: pa.int64() for name in made if name in names}})
-
-
-def _undictionaried(of: Any) -> Any:
-    """A dictionary may hold levels that no row has: the release has the text alone."""
+def plain(of: Any) -> Any:
+    """A type without its dictionary, which may hold levels that no row has."""
     return of.value_type if pa.types.is_dictionary(of) else of
+
+
+def undictionaried(table: Any) -> Any:
+    """A table or batch with text in place of dictionaries."""
+    wanted = pa.schema([(field.name, plain(field.type)) for field in table.schema])
+    return table if table.schema.equals(wanted) else table.cast(wanted)
+
+
+def concatenated(parts: Sequence[Any]) -> Any:
+    """The column of several blocks, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pa.concat_arrays(parts)
+
+
+def batch_of(run: Run, columns: Sequence[str]) -> pa.RecordBatch:
+    """A run of blocks as an Arrow batch; missing numbers are missing cells."""
+    arrays = [pa.array(concatenated([block.columns[name] for block in run]), from_pandas=True) for name in columns]
+    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def blocks(batch: Any, columns: Sequence[str], start: int) -> list[Block]:
+    """One batch that begins at a multiple of BLOCK, as logical blocks."""
+    values = columns_of(batch, columns)
+    return [
+        Block(start + first, {name: column[first:last] for name, column in values.items()})
+        for first, last in spans(0, len(batch))
+    ]
+
+
+def taken(batches: Iterable[Any], places: Any) -> pa.Table:
+    """The rows at some places, in their order, out of batches of which one is held at a time."""
+    needed, at = np.unique(places, return_inverse=True)
+    found, start = [], 0
+    for batch in batches:
+        first, last = np.searchsorted(needed, [start, start + len(batch)])
+        found.append(batch.take(pa.array(needed[first:last] - start)))
+        start += len(batch)
+    return pa.Table.from_batches(found).take(pa.array(at))
+
+
+def rechunked(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows in batches of BLOCK * RUN (the last one fewer)."""
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        while count + len(batch) >= per_run():
+            cut = per_run() - count
+            yield _joined([*held, batch.slice(0, cut)])
+            batch, held, count = batch.slice(cut), [], 0
+        if len(batch):
+            held.append(batch)
+            count += len(batch)
+    if held:
+        yield _joined(held)
+
+
+def _joined(batches: list[Any]) -> Any:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

@@ -1,33 +1,181 @@
-"""Rows beside a row-aligned data set."""
+"""Rows with columns that they did not come with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import tee
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
 
 from suffice.errors import InputError
-from suffice.rows.rows import Block, Rows
+from suffice.rows.arrow import batch_of, blocks
+from suffice.rows.rows import BLOCK, Block, Kind, Rows, Run
+
+if TYPE_CHECKING:
+    from suffice.seed import Stream
+
+COMPANION = "companion\0"
+"""Marks the columns of a row-aligned data set that a method was given."""
+RELEASED = "released\0"
+"""Marks released values that stand beside the original ones."""
 
 
-class Joined(Rows):
-    """Rows beside a row-aligned data set: the runs of both are cut at the same rows."""
+@dataclass(frozen=True)
+class Beside:
+    """A column of rows that are aligned with others."""
 
-    def __init__(self, rows: Rows, other: Rows, columns: Sequence[str]) -> None:
-        check_aligned(rows, other, columns)
-        self.rows, self.other = rows, other
-        self.n, self.threads, self.progress = rows.n, rows.threads, rows.progress
-        self.kinds = rows.kinds
+    rows: Rows
+    name: str
 
-    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
-        own = [name for name in columns if not name.startswith(COMPANION)]
-        theirs = [name.removeprefix(COMPANION) for name in columns if name.startswith(COMPANION)]
-        if not theirs:
-            yield from self.rows.runs(own)
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """Columns of numbers computed from a block, by its columns `needs` as the source has them.
+
+    stream: whose numbers the computation draws; it stays here, and every block is sent with its own key
+    """
+
+    needs: tuple[str, ...]
+    of: Callable[[Block], Any]
+    names: tuple[str, ...]
+    """Of the columns of the array that `of` gives."""
+    stream: Stream | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "stream": None}
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A run as it is sent to a worker, made into the run that was asked for."""
+
+    columns: tuple[str, ...]
+    computed: tuple[Computed, ...]
+
+    def __call__(self, run: Run) -> Run:
+        return [self._block(block) for block in run]
+
+    def _block(self, block: Block) -> Block:
+        made: dict[str, Any] = {}
+        for number, column in enumerate(self.computed):
+            values = column.of(replace(block, key=block.columns.get(_key(number))))
+            made.update(zip(column.names, values.T, strict=True))
+        return replace(block, columns={n: made[n] if n in made else block.columns[n] for n in self.columns})
+
+
+def _key(number: int) -> str:
+    """Where a block that is sent carries the key of a computation."""
+    return f"key\0{number}"
+
+
+class Derived(Rows):
+    """Rows with columns added or replaced: arrays in row order, columns of aligned rows, or computed from others."""
+
+    def __init__(self, rows: Rows, made: Mapping[str, Any]) -> None:
+        self.rows: Rows = rows.rows if isinstance(rows, Derived) else rows  # one layer is enough
+        self.made: dict[str, Any] = {**rows.made, **made} if isinstance(rows, Derived) else dict(made)
+        self.n, self.threads, self.progress, self.notes = rows.n, rows.threads, rows.progress, rows.notes
+        self.held, self.ahead = rows.held, rows.ahead  # type: ignore[method-assign]  # worked on where the source is
+        self.kinds = {**self.rows.kinds, **{name: _kind(column) for name, column in self.made.items()}}
+
+    def runs(self, columns: Sequence[str]) -> Iterator[Run]:
+        runs, assembly = self.sources(columns)
+        return map(assembly, runs)
+
+    def sources(self, columns: Sequence[str]) -> tuple[Iterator[Run], Callable[[Run], Run]]:
+        assembly = self._assembly(columns)
+        own, others = self._own(columns, assembly), self._others(columns, assembly)
+        return self._sent(self.rows.runs(own), columns, assembly, others), assembly
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Columns of the source as it has them; what is made of a batch is made ahead, as in a pass."""
+        made = [name for name in columns if name in self.made]
+        if not made:
+            yield from self.rows.batches(columns)
             return
-        for mine, other in zip(self.rows.runs(own), self.other.runs(theirs), strict=True):
-            yield [
-                Block(a.start, {**a.columns, **{COMPANION + name: column for name, column in b.columns.items()}})
-                for a, b in zip(mine, other, strict=True)
-            ]
+        assembly = self._assembly(made)
+        own, others = self._own(made, assembly), self._others(made, assembly)
+        read = list(dict.fromkeys([*(name for name in columns if name not in self.made), *own]))
+
+        def of(item: tuple[Any, Run]) -> Any:
+            batch, run = item[0], assembly(item[1])
+            fresh = batch_of(run, made)
+            arrays = [(fresh if name in self.made else batch).column(name) for name in columns]
+            return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+        def items() -> Iterator[tuple[Any, Run]]:
+            one, two = tee(self.rows.batches(read))
+            yield from zip(one, self._sent(_cut(two, own), made, assembly, others), strict=True)
+
+        yield from self.ahead(of, items())
+
+    def _assembly(self, columns: Sequence[str]) -> Assembly:
+        computed = (self.made[name] for name in columns if isinstance(self.made.get(name), Computed))
+        return Assembly(tuple(columns), tuple(dict.fromkeys(computed)))
+
+    def _own(self, columns: Sequence[str], assembly: Assembly) -> list[str]:
+        """Columns of the source that are needed: one at least, since it tells how many rows there are."""
+        needs = [name for column in assembly.computed for name in column.needs]
+        elsewhere = {name for name, column in self.made.items() if not isinstance(column, Computed)}
+        found = [name for name in needs if name not in elsewhere]
+        found += [name for name in columns if name not in self.made]
+        return list(dict.fromkeys(found)) or list(self.rows.kinds)[:1]
+
+    def _others(self, columns: Sequence[str], assembly: Assembly) -> list[tuple[Rows, list[tuple[str, str]]]]:
+        """Aligned rows, with their columns that are needed and the names that these have here."""
+        needs = [name for column in assembly.computed for name in column.needs]
+        found: dict[int, tuple[Rows, list[tuple[str, str]]]] = {}
+        for name in dict.fromkeys([*columns, *needs]):
+            if isinstance(column := self.made.get(name), Beside):
+                found.setdefault(id(column.rows), (column.rows, []))[1].append((column.name, name))
+        return list(found.values())
+
+    def _sent(
+        self,
+        runs: Iterator[Run],
+        columns: Sequence[str],
+        assembly: Assembly,
+        others: Sequence[tuple[Rows, list[tuple[str, str]]]],
+    ) -> Iterator[Run]:
+        """Runs of the source with all that a worker needs beside them."""
+        wanted = {*columns, *(name for column in assembly.computed for name in column.needs)}
+        arrays = {name: self.made[name] for name in wanted if isinstance(self.made.get(name), np.ndarray)}
+        aligned = [rows.runs([theirs for theirs, _ in names]) for rows, names in others]
+        for run, *beside in zip(runs, *aligned, strict=True):
+            sent = []
+            for block, *more in zip(run, *beside, strict=True):
+                held = dict(block.columns)
+                held.update({name: values[block.start : block.start + len(block)] for name, values in arrays.items()})
+                for other, (_, names) in zip(more, others, strict=True):
+                    held.update({own: other.columns[theirs] for theirs, own in names})
+                for number, column in enumerate(assembly.computed):
+                    if column.stream is not None:
+                        held[_key(number)] = column.stream.block(block.start // BLOCK)
+                sent.append(replace(block, columns=held))
+            yield sent
+
+    def frame(self, names: Sequence[str], made: Mapping[str, Any], places: Any) -> Any:
+        return self.rows.frame(names, made, places)
+
+
+def _kind(column: Any) -> Kind:
+    return "integer" if isinstance(column, np.ndarray) and column.dtype.kind in "iu" else "float"
+
+
+def _cut(batches: Iterable[Any], columns: Sequence[str]) -> Iterator[Run]:
+    start = 0
+    for batch in batches:
+        yield blocks(batch, columns, start)
+        start += len(batch)
+
+
+def aligned(rows: Rows, other: Rows, names: Sequence[str], prefix: str = COMPANION) -> Rows:
+    """Rows beside a row-aligned data set, whose columns have a prefix."""
+    check_aligned(rows, other, names)
+    return rows.with_columns({prefix + name: Beside(other, name) for name in names})
 
 
 def check_aligned(rows: Rows, other: Rows, columns: Sequence[str]) -> None:
@@ -39,7 +187,3 @@ def check_aligned(rows: Rows, other: Rows, columns: Sequence[str]) -> None:
     missing = [name for name in columns if other.kinds.get(name) not in ("float", "integer")]
     if missing:
         raise InputError(f"The candidate lacks numeric columns {', '.join(map(repr, missing))}.")
-
-
-COMPANION = "companion\0"
-"""Marks the columns of a row-aligned data set that a method was given."""

@@ -10,14 +10,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from suffice.algebra.array import Flags
 from suffice.errors import InputError
 from suffice.progress import Progress
-from suffice.rows.rows import BLOCK, RUN, Block, Kind, Rows, spans
-from suffice.rows.threads import ahead
+from suffice.rows.arrow import rechunked
+from suffice.rows.rows import Block, Kind, Rows, per_run, spans
 
 
 class ArrayRows(Rows):
     """Named columns in memory, as blocks hold them."""
+
+    held = True
 
     def __init__(self, columns: Mapping[str, Any], kinds: Mapping[str, Kind], threads: int = 1) -> None:
         self.columns, self.kinds, self.threads = columns, kinds, threads
@@ -25,11 +28,14 @@ class ArrayRows(Rows):
 
     def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
         chosen = {name: self.columns[name] for name in columns}
-        for start, stop in spans(0, self.n, BLOCK * RUN):
+        for start, stop in spans(0, self.n, per_run()):
             yield [
                 Block(first, {name: values[first:last] for name, values in chosen.items()})
                 for first, last in spans(start, stop)
             ]
+
+    def gather(self, columns: Sequence[str]) -> dict[str, Any]:
+        return {name: self.columns[name] for name in columns}
 
 
 class MemoryRows(ArrayRows):
@@ -39,54 +45,53 @@ class MemoryRows(ArrayRows):
         self, frame: Any, threads: int = 1, progress: Progress | None = None, notes: Sequence[str] = ()
     ) -> None:
         self.native = frame
-        self.frame = _named(frame)
+        self.named = _named(frame)
         self.threads, self.progress, self.notes = threads, progress, tuple(notes)
-        self.n = len(self.frame)
-        found = {name: _column(self.frame.get_column(name)) for name in self.frame.columns}
+        self.n = len(self.named)
+        found = {name: _column(self.named.get_column(name)) for name in self.named.columns}
         self.columns = {name: values for name, (_, values) in found.items()}
         self.kinds: Mapping[str, Kind] = {name: kind for name, (kind, _) in found.items()}
 
-    def without(self, places: NDArray[np.int64], blank: Mapping[str, NDArray[np.bool_]]) -> MemoryRows:
-        """The rows at some places, in order, as the kind of frame that came in; `blank`: cells made missing."""
-        frame = self.frame[places, :]
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        return rechunked(as_table(nw.to_native(self.named), columns).to_batches())
+
+    def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> MemoryRows:
+        """As the kind of frame that came in, with all its columns."""
+        places = np.flatnonzero(kept)
+        frame = self.named[places, :]
         holed = {name: np.where(blank[name], np.nan, self.columns[name])[places] for name in blank}
         if isinstance(self.native, np.ndarray):
-            native: Any = np.column_stack([holed.get(n, self.columns[n][places]) for n in self.frame.columns])
+            native: Any = np.column_stack([holed.get(n, self.columns[n][places]) for n in self.named.columns])
         else:
             native = nw.to_native(self._with(frame, holed))
         return MemoryRows(native, self.threads, self.progress, self.notes)
 
     def _with(self, frame: nw.DataFrame[Any], changed: Mapping[str, Any]) -> nw.DataFrame[Any]:
         """Columns added or replaced; a missing number is missing, not a number that is none, where frames tell."""
-        backend = self.frame.implementation
+        backend = self.named.implementation
         if backend.is_pandas_like():
             frame = nw.from_native(nw.to_native(frame).reset_index(drop=True))
         series = [nw.new_series(name, values, backend=backend) for name, values in changed.items()]
         holed = [name for name, values in changed.items() if np.isnan(values).any()]
         return frame.with_columns(*(one.fill_nan(None) if one.name in holed else one for one in series))
 
-    def rebuilt(
-        self, names: Sequence[str], changed: Mapping[str, NDArray[np.float64]], order: NDArray[np.int64]
-    ) -> Any:
-        """The columns `names` in the order given, as the frame that came in; `changed` ones are moved in place."""
-
-        def move(values: NDArray[np.float64]) -> None:  # in place: new memory is slower than moving twice
-            values[:] = np.take(values, order, mode="clip")  # "raise" would be buffered
-
-        for _ in ahead(move, changed.values(), self.threads):
-            pass
-        return self.assembled(names, changed, order)
-
-    def assembled(
-        self, names: Sequence[str], made: Mapping[str, NDArray[np.float64]], places: NDArray[np.int64]
-    ) -> Any:
-        """Columns as the kind of frame that came in: those made elsewhere, the others as the rows at `places` have."""
+    def frame(self, names: Sequence[str], made: Mapping[str, NDArray[Any]], places: NDArray[np.int64]) -> Any:
         kept, fresh = [name for name in names if name not in made], dict(made)
-        frame = self.frame.select(kept)[places, :] if kept else nw.from_dict(fresh, backend=self.frame.implementation)
+        frame = self.named.select(kept)[places, :] if kept else nw.from_dict(fresh, backend=self.named.implementation)
         frame = self._with(frame, fresh).select(names)
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])
         return _bare(nw.to_native(frame))
+
+
+def as_table(frame: Any, names: Sequence[str]) -> pa.Table:
+    """Columns of a frame as an Arrow table; an array's columns have the names that they are given."""
+    if isinstance(frame, pa.Table):
+        return frame.select(list(names))
+    if isinstance(frame, np.ndarray):
+        return pa.table({name: frame[:, j] for j, name in enumerate(names)})
+    named = nw.from_native(frame, eager_only=True)
+    return pa.table({name: named.get_column(name).to_arrow() for name in names})
 
 
 def _bare(frame: Any) -> Any:

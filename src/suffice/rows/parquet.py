@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from suffice.errors import FileError, InputError
 from suffice.progress import Progress
-from suffice.rows.arrow import check_names, columns_of, kinds
-from suffice.rows.rows import BLOCK, RUN, Block, Rows, spans
+from suffice.rows.arrow import blocks, check_names, kinds, rechunked
+from suffice.rows.rows import Block, Rows, per_run
 
 
 class ArrowRows(Rows):
@@ -24,7 +24,7 @@ class ArrowRows(Rows):
 
     @abstractmethod
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """All rows in order, BLOCK * RUN at a time."""
+        """All rows in order, per_run() at a time."""
 
     def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
         start = 0
@@ -59,7 +59,7 @@ class ParquetRows(ArrowRows):
             return []
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Arrow batches of BLOCK * RUN rows (the last one fewer), whatever the files' row groups."""
+        """Arrow batches of per_run() rows (the last one fewer), whatever the files' row groups."""
         if self._state() != self.pinned:
             raise FileError("The input changed while it was read.\nRun again when nobody writes to it.")
         yield from rechunked(self._pages(columns))
@@ -68,34 +68,9 @@ class ParquetRows(ArrowRows):
         for path in self.paths:
             file = _opened(path)
             try:
-                yield from file.iter_batches(BLOCK * RUN, columns=list(columns), use_threads=self.threads > 1)
+                yield from file.iter_batches(per_run(), columns=list(columns), use_threads=self.threads > 1)
             except (pa.ArrowException, OSError):  # the messages may quote cells
                 raise InputError("A Parquet file is damaged: its pages cannot be read.") from None
-
-
-def rechunked(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same rows in batches of BLOCK * RUN (the last one fewer)."""
-    held: list[Any] = []
-    count = 0
-    for batch in batches:
-        while count + len(batch) >= BLOCK * RUN:
-            cut = BLOCK * RUN - count
-            yield _joined([*held, batch.slice(0, cut)])
-            batch, held, count = batch.slice(cut), [], 0
-        if len(batch):
-            held.append(batch)
-            count += len(batch)
-    if held:
-        yield _joined(held)
-
-
-def blocks(batch: Any, columns: Sequence[str], start: int) -> list[Block]:
-    """One batch that begins at a multiple of BLOCK, as logical blocks."""
-    values = columns_of(batch, columns)
-    return [
-        Block(start + first, {name: column[first:last] for name, column in values.items()})
-        for first, last in spans(0, len(batch))
-    ]
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -109,7 +84,3 @@ def _opened(path: Path) -> Any:
         return pq.ParquetFile(path, pre_buffer=False)
     except (pa.ArrowException, OSError):
         raise InputError("The Parquet file cannot be opened: its footer is missing or damaged.") from None
-
-
-def _joined(batches: list[Any]) -> Any:
-    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

@@ -1,16 +1,23 @@
-"""Rows of a confidential file, and the only two things an engine does with them: fold and map."""
+"""Rows of a confidential file, and what an engine does with them: fold, map, deal."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from suffice.progress import Progress
 from suffice.rows.threads import ahead
+
+if TYPE_CHECKING:
+    from suffice.algebra.array import Flags
+    from suffice.seed import BlockKey, Stream
 
 BLOCK = 8192
 """Rows in a logical block. Random numbers belong to these, so neither engine nor batch size changes a release."""
@@ -27,9 +34,14 @@ class Block:
 
     start: int
     columns: Mapping[str, Any]
+    key: BlockKey | None = None
+    """Of the block's own random numbers, where a pass has any."""
 
     def __len__(self) -> int:
         return next((len(column) for column in self.columns.values()), 0)
+
+
+Run = Sequence[Block]
 
 
 class Monoid(Protocol):
@@ -39,22 +51,36 @@ class Monoid(Protocol):
 
 
 F = TypeVar("F", bound=Monoid)
+S = TypeVar("S")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, repr=False)
-class Product:
-    """Two folds in one pass: the product of two monoids."""
+class Product(tuple[Any, ...]):
+    """Several folds in one pass: the product of monoids."""
 
-    one: Any
-    two: Any
+    def __new__(cls, *parts: Any) -> Self:
+        return super().__new__(cls, parts)
 
-    def __add__(self, other: Self) -> Product:
-        return Product(self.one + other.one, self.two + other.two)
+    def __add__(self, other: Product) -> Product:  # type: ignore[override]  # merged, not joined
+        return Product(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Product, tuple(self)
+
+    @property
+    def one(self) -> Any:
+        return self[0]
+
+    @property
+    def two(self) -> Any:
+        return self[1]
 
 
 class Rows(ABC):
-    """A source that gives the same rows in the same order every time. An engine supplies `runs`, no more."""
+    """A source that gives the same rows in the same order every time.
+
+    An engine supplies `runs`, and `ahead` where its work is done elsewhere; the verbs follow.
+    """
 
     n: int
     kinds: Mapping[str, Kind]
@@ -62,23 +88,111 @@ class Rows(ABC):
     progress: Progress | None = None
     notes: Sequence[str] = ()
     """How the rows were read, where a reader should know."""
+    held: bool = False
+    """Whether all rows are in memory: what has as many rows may then be kept there as well."""
 
     @abstractmethod
-    def runs(self, columns: Sequence[str]) -> Iterator[Sequence[Block]]:
+    def runs(self, columns: Sequence[str]) -> Iterator[Run]:
         """All rows in order, cut at multiples of BLOCK rows, RUN blocks at a time."""
 
-    def fold(self, of: Callable[[Block], F], columns: Sequence[str], stage: str) -> F:
-        """The sum of `of(block)` over all blocks, merged in row order."""
-        return reduce(add, self.map(lambda run: reduce(add, map(of, run)), columns, stage))
+    def sources(self, columns: Sequence[str]) -> tuple[Iterator[Run], Callable[[Run], Run]]:
+        """Runs as they are sent to workers, and how each becomes the run that was asked for."""
+        return self.runs(columns), _as_it_is
 
-    def map(self, of: Callable[[Sequence[Block]], T], columns: Sequence[str], stage: str) -> Iterator[T]:
-        """`of(run)` for every run of blocks, in row order; a few runs are worked on ahead, one per thread."""
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """The same rows as Arrow batches, with the types that the source has."""
+        from suffice.rows.arrow import batch_of
+
+        return (batch_of(run, columns) for run in self.runs(columns))
+
+    def ahead(self, of: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+        """`of(item)` in order: where the work of a pass is done."""
+        return ahead(of, items, self.threads)
+
+    def fold(self, of: Callable[[Block], F], columns: Sequence[str], stage: str, stream: Stream | None = None) -> F:
+        """The sum of `of(block)` over all blocks, merged in row order."""
+        return reduce(add, self.map(lambda run: reduce(add, map(of, run)), columns, stage, stream))
+
+    def map(
+        self, of: Callable[[Run], T], columns: Sequence[str], stage: str, stream: Stream | None = None
+    ) -> Iterator[T]:
+        """`of(run)` for every run of blocks, in row order.
+
+        stream: whose numbers the blocks are to have; each carries its own key, and no worker sees another
+        """
+        runs, made = self.sources(columns)
+        if stream is not None:
+            runs = ([replace(block, key=stream.block(block.start // BLOCK)) for block in run] for run in runs)
         done = 0
-        for result, rows in ahead(lambda run: (of(run), sum(map(len, run))), self.runs(columns), self.threads):
+        for result, rows in self.ahead(lambda run: (of(made(run)), sum(map(len, run))), runs):
             done += rows
             if self.progress is not None:
                 self.progress(stage, done, self.n)
             yield result
+
+    def gather(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Columns in memory, as blocks hold them."""
+        from suffice.rows.arrow import concatenated
+
+        runs = list(self.runs(columns))
+        return {name: concatenated([block.columns[name] for run in runs for block in run]) for name in columns}
+
+    def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> Rows:
+        """Some of the rows, in order; `blank`: cells made missing."""
+        from suffice.rows.spool import selected
+
+        return selected(self, kept, columns, blank)
+
+    def deal(
+        self,
+        label: Callable[[int, Any], NDArray[Any]],
+        count: int,
+        columns: Sequence[str],
+        stage: str,
+        folder: str | None = None,
+    ) -> Sequence[Rows]:
+        """The rows dealt to `count` parts, each with its rows in order.
+
+        label: the part of every row of an Arrow batch, given the number of its first row
+        folder: where the parts lie, if that must be said
+        """
+        from suffice.rows.spool import dealt
+
+        return dealt(self, label, count, columns, stage, folder)
+
+    def sorted(self, by: str, columns: Sequence[str]) -> Rows:
+        """The rows in the order of a numeric column, equal ones in the order they had."""
+        from suffice.rows.spool import in_order
+
+        return in_order(self, by, columns)
+
+    def with_columns(self, made: Mapping[str, Any]) -> Rows:
+        """The rows with columns added or replaced: arrays in row order, columns of aligned rows, or computed ones."""
+        from suffice.rows.derived import Derived
+
+        return Derived(self, made)
+
+    def frame(self, names: Sequence[str], made: Mapping[str, NDArray[Any]], places: NDArray[np.int64]) -> Any:
+        """The rows at `places` as a table of the kind that came in; what was `made` has that order already."""
+        import pyarrow as pa
+
+        from suffice.rows.arrow import taken, undictionaried
+
+        kept = [name for name in names if name not in made]
+        columns = {name: pa.array(values, from_pandas=True) for name, values in made.items()}
+        if kept:
+            table = taken(self.batches(kept), places)
+            columns |= {name: table[name] for name in kept}
+        return undictionaried(pa.table({name: columns[name] for name in names}))
+
+
+def _as_it_is(run: Run) -> Run:
+    return run
+
+
+def per_run() -> int:
+    """Rows in a run."""
+    return BLOCK * RUN
 
 
 def spans(start: int, stop: int, size: int = BLOCK) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,71 @@
+"""Records released with their own confidential values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from suffice.algebra.array import Array, Flags
+from suffice.algebra.moments import Spread
+from suffice.protection.aligned import AlignedBlock
+from suffice.rows.arrow import as_float
+from suffice.rows.rows import Block, Rows
+
+SAME = 1e-6
+"""A value released within this share of a standard deviation is the value itself."""
+MOST = 10_000
+"""Copies that are looked at, at most, to tell whether others have their values."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Rows whose confidential values, those that never change and all-zero records aside, leave as they are."""
+
+    rows: tuple[int, ...] = ()
+
+    def __add__(self, other: Self) -> Copies:
+        return Copies(self.rows + other.rows)
+
+    def unique(self, rows: Rows, names: tuple[str, ...]) -> int:
+        """How many of them have values that no other record has."""
+        if not self.rows:
+            return 0
+        wanted = np.array(self.rows[:MOST])
+
+        def keys(block: Block) -> list[bytes]:
+            return [row.tobytes() for row in _confidential(block, names)]
+
+        def chosen(block: Block) -> list[bytes]:
+            here = set((wanted[(wanted >= block.start) & (wanted < block.start + len(block))] - block.start).tolist())
+            return [key for i, key in enumerate(keys(block)) if i in here] if here else []
+
+        candidates = set(rows.fold(chosen, names, "comparing"))
+        found = rows.fold(lambda block: [key for key in keys(block) if key in candidates], names, "comparing")
+        times = dict.fromkeys(candidates, 0)
+        for key in found:
+            times[key] += 1
+        return sum(count == 1 for count in times.values())
+
+
+@dataclass(frozen=True, repr=False)
+class CopyMeasure:
+    """Looks for copies; `still`: columns that do not change."""
+
+    spread: Spread
+    still: Flags
+
+    def of(self, aligned: AlignedBlock) -> Copies:
+        moving, Y = np.flatnonzero(~self.still), aligned.Y
+        rows = np.arange(len(Y))
+        for j in moving:
+            rows = rows[np.abs(aligned.change[rows, j]) <= SAME * self.spread.sd[j]]
+            if not len(rows):
+                return Copies()
+        rows = rows[(Y[np.ix_(rows, moving)] != 0).any(axis=1)] if len(moving) else rows[:0]
+        return Copies(tuple((rows + aligned.start).tolist()))
+
+
+def _confidential(block: Block, names: tuple[str, ...]) -> Array:
+    return np.column_stack([as_float(block.columns[name]) for name in names])

@@ -1,0 +1,37 @@
+"""What is looked at while records are protected: every measure that can be folded over records before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from suffice.algebra.array import Array, Flags
+from suffice.algebra.moments import Spread
+from suffice.design.limits import Limits
+from suffice.protection.aligned import Measure
+from suffice.risk.copies import CopyMeasure
+from suffice.risk.giants import GiantMeasure
+from suffice.risk.leverage import LeverageMeasure
+from suffice.risk.limits import LimitMeasure
+from suffice.risk.outliers import OutlierMeasure
+from suffice.risk.signs import SignMeasure
+
+
+@dataclass(frozen=True, repr=False)
+class RiskLooks:
+    """The measures that the guards need; `independent`: the method carries nothing of single records over."""
+
+    independent: bool
+    limits: Limits | None = None
+
+    def stratum(self, hat: Array) -> Mapping[str, Measure]:
+        return {"leverage": LeverageMeasure.learn(hat)}
+
+    def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
+        found: dict[str, Measure] = {
+            "copies": CopyMeasure(spread, still),
+            "outliers": OutlierMeasure(spread, still),
+            "giants": GiantMeasure(spread, still, self.independent),
+            "signs": SignMeasure(spread, still),
+        }
+        return found if self.limits is None else {**found, "limits": LimitMeasure(self.limits)}
