@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suffice.cli.options import names, pairs
+from suffice.design.role import names, pairs
 from suffice.errors import UsageError
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from suffice.design.role import RoleRule, pairs
 from suffice.errors import UsageError, suggest
 
 OBSERVED = "observed-sign"
@@ -14,6 +16,17 @@ WRITTEN = 'Write (low, high) with None where there is no end, or "low:high" with
 
 Span = tuple[float | None, float | None]
 Bounds = tuple[tuple[str, Span], ...]
+
+
+@dataclass(frozen=True)
+class BoundsByColumn(RoleRule):
+    """Bounds by confidential column, or the word observed-sign; `read` settles them when these columns are known."""
+
+    metavar = "NAME=LOW:HIGH"
+    words = list[str]
+
+    def parse(self, words: Any, option: str) -> object:
+        return OBSERVED if words == [OBSERVED] else pairs(words, option)
 
 
 def read(bounds: Any, confidential: Sequence[str]) -> Bounds | str:
