@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from suffice.cli.app import app
-from suffice.design.bounds import OBSERVED, BoundsByColumn, read
+from suffice.design.bounds import BOUNDS, OBSERVED, read
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
@@ -191,11 +191,11 @@ def test_toml_writes_tables_inside_tables(table):
 
 
 def test_bounds_as_options():
-    assert BoundsByColumn().parse(["wages=0:", "profit=-5:5"], "--bound") == {"wages": "0:", "profit": "-5:5"}
-    assert BoundsByColumn().parse([OBSERVED], "--bound") == OBSERVED
-    assert BoundsByColumn().parse(None, "--bound") == {}
+    assert BOUNDS.parse(["wages=0:", "profit=-5:5"], "--bound") == {"wages": "0:", "profit": "-5:5"}
+    assert BOUNDS.parse([OBSERVED], "--bound") == OBSERVED
+    assert BOUNDS.parse(None, "--bound") == {}
     with pytest.raises(UsageError, match="--bound number 1 is not of the form"):
-        BoundsByColumn().parse([OBSERVED, "wages=0:"], "--bound")
+        BOUNDS.parse([OBSERVED, "wages=0:"], "--bound")
 
 
 def test_the_command_line_takes_limits():

@@ -14,32 +14,26 @@ from suffice.design.role import Role, declared
 from suffice.design.roles import Roles
 
 Texts = list[str] | None
-File = Path | None
-MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="See 'suffice methods'.")]
-Param = Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="A parameter of --method; may repeat.")]
-Then = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="A second step, fed with the first: --then restore. More steps: a plan."),
-]
-ThenParam = Annotated[Texts, typer.Option(metavar="NAME=VALUE", help="A parameter of --then; may repeat.")]
+
+
+def _option(metavar: str, help: str, *names: Any, **more: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+MethodName = Annotated[str, _option("NAME", "See 'suffice methods'.", "--method")]
+Param = Annotated[Texts, _option("NAME=VALUE", "A parameter of --method; may repeat.")]
+Then = Annotated[str | None, _option("NAME", "A second step, fed with the first: --then restore. More steps: a plan.")]
+ThenParam = Annotated[Texts, _option("NAME=VALUE", "A parameter of --then; may repeat.")]
 KeyFile = Annotated[
-    File,
-    typer.Option(
-        metavar="FILE", help="Secret key, from 'suffice key new'. Without one the release cannot be repeated."
-    ),
+    Path | None, _option("FILE", "Secret key, from 'suffice key new'. Without one the release cannot be repeated.")
 ]
-Accept = Annotated[
-    Texts,
-    typer.Option(metavar="RULE=REASON", help="Release in spite of a finding; the reason is recorded. May repeat."),
-]
-Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The release.")]
-Report = Annotated[
-    File, typer.Option(metavar="FILE.html", help="A private before-and-after report, for the data holder only.")
-]
+Accept = Annotated[Texts, _option("RULE=REASON", "Release in spite of a finding; the reason is recorded. May repeat.")]
+Output = Annotated[Path, _option("FILE", "The release.", "--output", "-o")]
+Report = Annotated[Path | None, _option("FILE.html", "A private before-and-after report, for the data holder only.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads; they do not change a digit.")]
+Threads = Annotated[int | None, _option("N", "Threads; they do not change a digit.", min=1)]
 
 
 def with_roles(command: Callable[..., None]) -> Callable[..., None]:
@@ -48,21 +42,19 @@ def with_roles(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
-        words = {role: given.pop(role.name) for role in asked}
-        roles = {role.name: role.rule.parse(word, role.option) for role, word in words.items() if word is not None}
+        words = [(role, given.pop(role.name)) for role in asked]
+        roles = {role.name: role.rule.parse(word, role.option) for role, word in words if word is not None}
         command(roles=roles, **given)
 
     signature = inspect.signature(command, eval_str=True)
-    listed = [[each] if each.name != "roles" else map(_option, asked) for each in signature.parameters.values()]
+    listed = [map(_of_role, asked) if name == "roles" else [each] for name, each in signature.parameters.items()]
     parameters = [each.replace(kind=each.KEYWORD_ONLY) for some in listed for each in some]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run
 
 
-def _option(role: Role) -> inspect.Parameter:
-    default = ... if role.required else None if role.rule.words == list[str] else role.default
-    low = getattr(role.rule, "low", None)
-    option = typer.Option(default, role.option, metavar=role.rule.metavar, min=low, help=role.doc)
-    return inspect.Parameter(
-        role.name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=role.rule.words | None
-    )
+def _of_role(role: Role) -> inspect.Parameter:
+    rule, repeats = role.rule, role.rule.words == list[str]
+    default = None if repeats and role.default is not ... else role.default
+    option = _option(rule.metavar, f"{role.doc}{' May repeat.' * repeats}", default, role.option, min=rule.low)
+    return inspect.Parameter(role.name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=rule.words | None)

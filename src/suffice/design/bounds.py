@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from suffice.design.role import RoleRule, pairs
@@ -18,15 +17,13 @@ Span = tuple[float | None, float | None]
 Bounds = tuple[tuple[str, Span], ...]
 
 
-@dataclass(frozen=True)
-class BoundsByColumn(RoleRule):
-    """Bounds by confidential column, or the word observed-sign; `read` settles them when these columns are known."""
+def parse(words: list[str] | None, option: str) -> dict[str, str] | str:
+    """['a=0:', 'b=:1'] -> {'a': '0:', 'b': ':1'}; the word observed-sign stays."""
+    return OBSERVED if words == [OBSERVED] else pairs(words, option)
 
-    metavar = "NAME=LOW:HIGH"
-    words = list[str]
 
-    def parse(self, words: Any, option: str) -> object:
-        return OBSERVED if words == [OBSERVED] else pairs(words, option)
+BOUNDS = RoleRule("NAME=LOW:HIGH", list[str], option="--bound", parse=parse)
+"""Bounds by confidential column, or the word observed-sign; `read` settles them when these columns are known."""
 
 
 def read(bounds: Any, confidential: Sequence[str]) -> Bounds | str:

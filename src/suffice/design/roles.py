@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from suffice.design.bounds import BoundsByColumn, whole
+from suffice.design.bounds import BOUNDS, whole
 from suffice.design.bounds import read as read_bounds
 from suffice.design.edits import Edit
 from suffice.design.edits import parse as parse_edit
 from suffice.design.formula import Factor, Terms, parse
-from suffice.design.role import AtLeast, Column, Columns, Edits, OneOf, Role, TermsOfColumns, declared, role
+from suffice.design.role import COLUMN, COLUMNS, EDITS, TERMS, Role, at_least, declared, one_of, role
 from suffice.errors import InputError, UsageError, suggest
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ UNFIT = {
     "date": "holds dates, and only numbers can be protected. Replace it by a number (a year, an age).",
     "other": "is of a kind that is not a number. Replace it by a number, or leave it out.",
 }
+RELEASE = ("protect",)
+"""Limits are asked of a release; a pair of files is not held to them."""
 
 
 @dataclass(frozen=True)
@@ -40,50 +42,35 @@ class Roles:
     """
 
     confidential: Sequence[str] = role(
-        Columns(ordered=True), "Columns to protect, in an order that the methods respect.", always=True
+        replace(COLUMNS, canonical=list), "Columns to protect, in an order that the methods respect.", always=True
     )
     given: str | Sequence[str] = role(
-        TermsOfColumns(), "What is known and kept: 'C(region) + log(employees)'.", "", always=True
+        TERMS, "What is known and kept: 'C(region) + log(employees)'; empty is the intercept alone.", "", always=True
     )
-    weight: str | None = role(Column(), "Survey weight.", None, always=True)
-    identifiers: Sequence[str] = role(
-        Columns(), "Columns that are dropped because they name a record.", (), always=True
-    )
-    keep: Sequence[str] = role(Columns(), "Columns released unchanged; nothing promised.", (), always=True)
-    merge_below: int = role(AtLeast(0), "Join categories with fewer records than this.", 0, always=True)
-    bounds: Any = role(
-        BoundsByColumn(),
-        "What a confidential column never leaves, wages=0: for one end; or observed-sign: those without negatives "
-        "stay so. May repeat.",
-        (),
-        option="--bound",
-        asked=("protect",),
-    )
+    weight: str | None = role(COLUMN, "Survey weight.", None, always=True)
+    identifiers: Sequence[str] = role(COLUMNS, "Columns dropped because they name a record.", (), always=True)
+    keep: Sequence[str] = role(COLUMNS, "Columns released unchanged; nothing promised.", (), always=True)
+    merge_below: int = role(at_least(0), "Join categories with fewer records than this.", 0, always=True)
+    bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; or observed-sign.", (), asked=RELEASE)
     integer: Sequence[str] = role(
-        Columns(confidential=True), "Confidential columns released as whole numbers.", (), asked=("protect",)
+        replace(COLUMNS, of_confidential=True), "Confidential columns that hold whole numbers.", (), asked=RELEASE
     )
     edits: Sequence[str] = role(
-        Edits(),
-        "Holds in every record, in confidential and given columns: 'wages + taxes <= turnover'. May repeat.",
-        (),
-        option="--edit",
-        asked=("protect",),
+        EDITS, "Holds in every record, in confidential and given columns: 'wages <= turnover'.", (), asked=RELEASE
     )
     groups: Sequence[str] = role(
-        Columns(), "Columns whose values together tell the groups within which everything is kept.", ()
+        COLUMNS, "Columns whose values together tell the groups within which everything is kept.", ()
     )
-    labels: Sequence[str] = role(
-        Columns(), "Columns that tell a method its clusters or pieces; methods name them themselves.", (), asked=()
-    )
+    labels: Sequence[str] = role(COLUMNS, "Columns that tell clusters; methods name them themselves.", (), asked=())
     missing: str = role(
-        OneOf(("error", "drop", "patterns")),
-        "Missing cells: refuse, drop the records, or keep the holes, with each pattern of them a group of its own.",
+        one_of("error", "drop", "patterns"),
+        "Missing cells: refuse, drop the records, or keep the holes and protect each pattern of them as a group.",
         "error",
     )
     smallest_pattern: int | None = role(
-        AtLeast(2, none=True),
-        "Records of such a pattern, at least; those of a smaller one are blanked to a larger pattern or left out. "
-        "Without it 10, or as many as there are given terms and 2 more than are confidential.",
+        at_least(2, none=True),
+        "Records of such a pattern, at least; those of a smaller one are blanked to a larger one or left out. "
+        "By default 10, or as many as X has columns and 2 more than are confidential.",
         None,
     )
 
@@ -95,7 +82,7 @@ class Roles:
 
     def items(self) -> Iterator[tuple[Role, Any]]:
         """Every role with its value."""
-        return ((each, getattr(self, each.name)) for each in declared(type(self)))  # type: ignore[arg-type]  # a class can be hashed
+        return ((each, getattr(self, each.name)) for each in declared(type(self)))  # type: ignore[arg-type]
 
     @property
     def terms(self) -> Terms:
@@ -159,8 +146,9 @@ def _refuse(mistakes: Sequence[str]) -> None:
 
 
 def _named(roles: Roles) -> Iterator[tuple[str, str]]:
-    """(role, column) as written."""
-    return ((each.name, name) for each, value in roles.items() for name in each.rule.columns(value))
+    """(role, column) as written; what says more of a confidential column is no second role."""
+    own = ((each, value) for each, value in roles.items() if not each.rule.of_confidential)
+    return ((each.name, name) for each, value in own for name in each.rule.columns(value))
 
 
 def _incomplete(roles: Roles) -> Iterator[str]:
@@ -195,8 +183,7 @@ def _limits(roles: Roles) -> Iterator[str]:
 def _bounded(roles: Roles) -> Iterator[str]:
     bounds = dict(() if isinstance(roles.bounds, str) else roles.bounds)
     for each, value in roles.items():
-        more = value if isinstance(each.rule, Columns) and each.rule.confidential else ()
-        for name in [name for name in more if name not in roles.confidential]:
+        for name in [name for name in value if name not in roles.confidential] if each.rule.of_confidential else ():
             yield f"`{each.name}` names {name!r}, which is not confidential.{suggest(name, roles.confidential)}"
     for name in [name for name in bounds if name in roles.integer]:
         low, high = whole(bounds[name])

@@ -38,7 +38,7 @@ class DataSection(Section):
 def _with_keys(section: type[Section]) -> type[Section]:
     """The section with a key for each role that a plan may name."""
     asked = [role for role in declared(Roles) if "protect" in role.asked]
-    keys: dict[str, Any] = {role.name: (Any, ... if role.required else role.default) for role in asked}
+    keys: dict[str, Any] = {role.name: (Any, role.default) for role in asked}
     return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **keys)
 
 
@@ -147,15 +147,8 @@ class Plan(Section):
         from suffice.seed import Seed
 
         seed = Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
-        return protect(
-            self.path(self.data.path),
-            self.roles.build(),
-            self.build_method(),
-            seed=seed,
-            accept=self.accept,
-            progress=progress,
-            threads=threads,
-        )
+        data, roles, method = self.path(self.data.path), self.roles.build(), self.build_method()
+        return protect(data, roles, method, seed=seed, accept=self.accept, progress=progress, threads=threads)
 
     def run(self, progress: Progress | None = None, threads: int | None = None) -> Release:
         """The release, computed, judged and written."""
@@ -169,7 +162,7 @@ def _parameters(step: Step, folder: Path) -> dict[str, Any]:
     return {name: folder / value if name in COMPANIONS else value for name, value in given.items()}
 
 
-SECTIONS: dict[str, type[BaseModel]] = {
+SECTIONS: dict[str, type[Section]] = {
     "": Plan,
     "data": DataSection,
     "roles": RolesSection,

@@ -9,7 +9,7 @@ import tomli_w
 
 
 def write(tables: Mapping[str, Any]) -> str:
-    """Tables, and lists of tables. Reading the text gives equal tables.
+    """Tables, and lists of tables, in their order. Reading the text gives equal tables.
 
     >>> print(write({"release": {"path": "out.csv", "force": True}}))
     [release]
@@ -17,7 +17,13 @@ def write(tables: Mapping[str, Any]) -> str:
     force = true
     <BLANKLINE>
     """
-    return tomli_w.dumps(_without_null(tables))
+    return "\n".join(text for name, table in _without_null(tables).items() for text in _texts(name, table))
+
+
+def _texts(name: str, table: Any) -> list[str]:
+    if isinstance(table, list):  # else short tables would share a line
+        return [f"[[{name}]]\n{tomli_w.dumps(step)}" for step in table]
+    return [tomli_w.dumps({name: table})]
 
 
 def _without_null(value: Any) -> Any:
