@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from typer.testing import CliRunner
 
-from suffice.cli.options import names, pairs
+from suffice.cli.app import app
+from suffice.design.role import names, pairs
 from suffice.errors import UsageError
 
 
@@ -21,6 +23,15 @@ from suffice.errors import UsageError
 )
 def test_names(text, expected):
     assert names(text) == expected
+
+
+def test_lists_that_are_given_in_pieces_add_up():
+    words = ["protect", "a.csv", "-o", "b.csv", "--confidential", "a,b", "--confidential", "c", "--keep", "c"]
+    ended = CliRunner().invoke(app, [*words, "--keep", "d", "--integer", "a", "--integer", "e"])
+    said = str(ended.exception)
+    assert "Column 'c' has more than one role: confidential, keep" in said
+    assert "`integer` names 'e'" in said
+    assert "2 mistakes" in said
 
 
 def test_pairs_split_at_the_first_equals_sign():

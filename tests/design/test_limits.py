@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from suffice.cli.app import app
-from suffice.cli.options import bounds as bounds_of_options
-from suffice.design.bounds import OBSERVED, read
+from suffice.design.bounds import BOUNDS, OBSERVED, read
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
@@ -192,11 +191,11 @@ def test_toml_writes_tables_inside_tables(table):
 
 
 def test_bounds_as_options():
-    assert bounds_of_options(["wages=0:", "profit=-5:5"]) == {"wages": "0:", "profit": "-5:5"}
-    assert bounds_of_options([OBSERVED]) == OBSERVED
-    assert bounds_of_options(None) == {}
+    assert BOUNDS.parse(["wages=0:", "profit=-5:5"], "--bound") == {"wages": "0:", "profit": "-5:5"}
+    assert BOUNDS.parse([OBSERVED], "--bound") == OBSERVED
+    assert BOUNDS.parse(None, "--bound") == {}
     with pytest.raises(UsageError, match="--bound number 1 is not of the form"):
-        bounds_of_options([OBSERVED, "wages=0:"])
+        BOUNDS.parse([OBSERVED, "wages=0:"], "--bound")
 
 
 def test_the_command_line_takes_limits():

@@ -1,9 +1,12 @@
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice.design.role import declared
 from suffice.design.roles import Roles
 from suffice.errors import InputError, UsageError
 
@@ -154,3 +157,103 @@ def test_canonical_text_tells_requests_apart():
 
 def test_canonical_text_is_the_same_for_a_list_and_its_formula():
     assert Roles(["y"], ["a", "b c"]).canonical() == Roles(["y"], "`b c` + a").canonical()
+
+
+def test_canonical_text_never_changes():
+    """Releases made with a key depend on every letter of it."""
+    assert Roles(["b", "a"]).canonical() == (
+        '{"confidential": ["b", "a"], "given": "1", "identifiers": [], "keep": [], "merge_below": 0, "weight": null}'
+    )
+    full = Roles(
+        confidential=["b", "ä"],
+        given="C(r) + log(e)",
+        weight="w",
+        identifiers=["j", "i"],
+        keep=["l", "k"],
+        merge_below=3,
+        bounds={"b": "0:", "ä": (None, 5)},
+        integer=["b"],
+        edits=["one: b <= 7", "two: b <= 7", "0.5*ä <= b"],
+        groups=["h", "g"],
+        labels=["n", "m"],
+        missing="patterns",
+        smallest_pattern=12,
+    )
+    assert full.canonical() == (
+        r'{"bounds": [["b", [0.0, null]], ["\u00e4", [null, 5.0]]], "confidential": ["b", "\u00e4"], '
+        r'"edits": ["-1*`b` + 1/2*`\u00e4` <= 0", "1*`b` <= 7"], "given": "1 + C(r) + log(e)", "groups": ["g", "h"], '
+        r'"identifiers": ["i", "j"], "integer": ["b"], "keep": ["k", "l"], "labels": ["m", "n"], "merge_below": 3, '
+        r'"missing": "patterns", "smallest_pattern": 12, "weight": "w"}'
+    )
+
+
+WIDER = """
+import json, sys
+from dataclasses import dataclass
+from typer.testing import CliRunner
+import suffice.design.roles as room
+from suffice.design.role import COLUMN, at_least, role
+from suffice.errors import UsageError
+
+plain = room.Roles(["y"]).canonical()
+
+@dataclass(frozen=True)
+class Wider(room.Roles):
+    unit: str | None = role(COLUMN, "What a record is.", None)
+    least: int = role(at_least(1), "Units at least.", 1, asked=("protect",))
+
+room.Roles = Wider
+from suffice.cli.app import app
+from suffice.plan.plan import Plan
+
+def plan(**roles):
+    return Plan.of({"data": {"path": "a.csv"}, "roles": {"confidential": ["y"], **roles},
+                    "method": [{"name": "ipso"}], "release": {"path": "b.csv"}})
+
+def refused(**roles):
+    try:
+        plan(**roles)
+    except UsageError as error:
+        return str(error)
+
+def asked(*words):
+    ended = CliRunner().invoke(app, list(words))
+    return ended.output + str(ended.exception)
+
+protect = ("protect", "a.csv", "-o", "b.csv", "--confidential", "y")
+print(json.dumps({
+    "same": Wider(["y"]).canonical() == plain,
+    "canonical": json.loads(Wider(["y"], unit="u", least=2).canonical()),
+    "plan": Plan.parse(plan(unit="u", least=2).to_toml()).roles.build().columns,
+    "keys": refused(units="u"),
+    "wrong": refused(unit=["u"], least=0),
+    "twice": refused(unit="y"),
+    "protect": asked("protect", "--help"),
+    "verify": asked("verify", "--help"),
+    "option": asked(*protect, "--unit", "y"),
+}))
+"""
+
+
+def test_one_declaration_is_enough_for_a_new_role():
+    ended = subprocess.run([sys.executable, "-c", WIDER], capture_output=True, text=True, check=False)
+    assert not ended.stderr
+    found = json.loads(ended.stdout)
+    assert found["same"]
+    assert (found["canonical"]["unit"], found["canonical"]["least"]) == ("u", 2)
+    assert found["plan"] == ["y", "u"]
+    assert "roles.units: unknown key. Did you mean 'unit'?" in found["keys"]
+    assert "unit, least" in found["keys"]
+    assert "`unit` must be one column name." in found["wrong"]
+    assert "`least` must be a whole number, 1 or more." in found["wrong"]
+    assert "'y' has more than one role: confidential, unit" in found["twice"]
+    assert "--unit COLUMN" in found["protect"]
+    assert "What a record is." in found["protect"]
+    assert "--least N" in found["protect"]
+    assert "--unit COLUMN" in found["verify"]
+    assert "--least" not in found["verify"]
+    assert "'y' has more than one role: confidential, unit" in found["option"]
+
+
+def test_every_role_is_explained_to_those_who_ask_python():
+    assert all(f"    {each.name}: {each.doc}" in str(Roles.__doc__) for each in declared(Roles))

@@ -124,6 +124,13 @@ def test_round_trip(names: list[str], merge_below: int, lam: float, force: bool)
     assert Plan.parse(plan.to_toml()) == plan
 
 
+def test_a_written_plan_has_a_section_for_each_part_in_the_order_of_the_work():
+    steps = [{"name": "mixture", "d": 0.5}, {"name": "restore"}]
+    text = Plan.of({**SMALL, "method": steps, "accept": {"outliers": "agreed"}}).to_toml()
+    heads = [line for line in text.splitlines() if line.startswith("[")]
+    assert heads == ["[data]", "[roles]", "[[method]]", "[[method]]", "[accept]", "[release]"]
+
+
 def test_values_that_are_not_controlled_survive_toml():
     plan = Plan.of({**SMALL, "method": [{"name": "score-correlation", "d": [0.5, None]}]})
     assert Plan.parse(plan.to_toml()).build_method() == plan.build_method()

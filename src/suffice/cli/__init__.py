@@ -1,4 +1,4 @@
-"""The command line: a thin face over a Plan and a Release."""
+"""The command line: it says in words what a Plan and a Release do."""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
+from suffice.design.role import pairs
+from suffice.design.roles import Roles
 from suffice.errors import UsageError
 
 app = typer.Typer(
@@ -40,21 +42,11 @@ def run(
 
 
 @app.command()
+@o.with_roles
 def protect(
     data: Annotated[Path, typer.Argument(metavar="DATA", show_default=False)],
     output: o.Output,
-    confidential: o.Confidential,
-    given: o.Given = "",
-    weight: o.Weight = None,
-    identifiers: o.Identifiers = "",
-    keep: o.Keep = "",
-    merge_below: o.MergeBelow = 0,
-    groups: o.Groups = "",
-    missing: o.Missing = "error",
-    smallest_pattern: o.SmallestPattern = None,
-    bound: o.Bound = None,
-    integer: o.Integer = "",
-    edit: o.EditText = None,
+    roles: dict[str, Any],
     method: o.MethodName = "ipso",
     param: o.Param = None,
     then: o.Then = None,
@@ -71,22 +63,16 @@ def protect(
     from suffice.cli.command import Command
     from suffice.plan.plan import Plan
 
-    steps: list[dict[str, Any]] = [{"name": method, **o.pairs(param, "--param")}]
+    steps: list[dict[str, Any]] = [{"name": method, **pairs(param, "--param")}]
     if then is not None:
-        steps.append({"name": then, **o.pairs(then_param, "--then-param")})
+        steps.append({"name": then, **pairs(then_param, "--then-param")})
     elif then_param:
         raise UsageError("--then-param needs --then.\nName the second step with --then NAME.")
     tables: dict[str, Any] = {
         "data": {"path": str(data)},
-        "roles": {
-            **_roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing),
-            "smallest_pattern": smallest_pattern,
-            "bounds": o.bounds(bound),
-            "integer": o.names(integer),
-            "edits": edit or [],
-        },
+        "roles": roles,
         "method": steps,
-        "accept": o.pairs(accept, "--accept"),
+        "accept": pairs(accept, "--accept"),
         "release": {"path": str(output), "force": force},
     }
     if key_file is not None:
@@ -95,29 +81,19 @@ def protect(
 
 
 @app.command()
+@o.with_roles
 def verify(
     original: Annotated[Path, typer.Argument(metavar="ORIGINAL", show_default=False)],
     released: Annotated[Path, typer.Argument(metavar="RELEASE", show_default=False)],
-    confidential: o.Confidential,
-    given: o.Given = "",
-    weight: o.Weight = None,
-    identifiers: o.Identifiers = "",
-    keep: o.Keep = "",
-    merge_below: o.MergeBelow = 0,
-    groups: o.Groups = "",
-    missing: o.Missing = "error",
-    smallest_pattern: o.SmallestPattern = None,
+    roles: dict[str, Any],
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     threads: o.Threads = None,
 ) -> None:
     """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
     from suffice.cli.command import Command
-    from suffice.design.roles import Roles
 
-    named = _roles(confidential, given, weight, identifiers, keep, merge_below, groups, missing)
-    roles = Roles(**named, smallest_pattern=smallest_pattern)
-    Command(quiet, as_json).verify(original, released, roles, threads)
+    Command(quiet, as_json).verify(original, released, Roles(**roles), threads)
 
 
 @app.command()
@@ -151,25 +127,3 @@ def demo(
     from suffice.cli.demo import tour
 
     tour(folder, force, quiet)
-
-
-def _roles(
-    confidential: str,
-    given: str,
-    weight: str | None,
-    identifiers: str,
-    keep: str,
-    merge_below: int,
-    groups: str,
-    missing: str,
-) -> dict[str, Any]:
-    return {
-        "confidential": o.names(confidential),
-        "given": given,
-        "weight": weight,
-        "identifiers": o.names(identifiers),
-        "keep": o.names(keep),
-        "merge_below": merge_below,
-        "groups": o.names(groups),
-        "missing": missing,
-    }

@@ -11,6 +11,7 @@ from suffice.cli.progress import bars
 from suffice.errors import FileError, NotPreservedError, UsageError
 
 if TYPE_CHECKING:
+    from suffice.certificate.verification import Verification
     from suffice.design.roles import Roles
     from suffice.plan.plan import Plan
     from suffice.release.release import Release
@@ -62,7 +63,7 @@ class Command:
             show.say(f"\n{NO_KEY}")
 
     def verify(self, original: Path, released: Path, roles: Roles, threads: int | None) -> None:
-        """Certify a pair of files; NotPreservedError where a statistic differs."""
+        """Certify a pair of files, and say whether they agree."""
         from suffice.certificate.verification import verify
 
         with bars(self.quiet or self.as_json) as progress:
@@ -71,8 +72,13 @@ class Command:
             show.as_json(show.parsed(result.to_json()))
         elif not self.quiet:
             show.say(result.text())
-        if not result.holds:
-            raise NotPreservedError("The released file does not keep the statistics of the original.")
+        refuse_differences(result)
+
+
+def refuse_differences(result: Verification) -> None:
+    """NotPreservedError where a statistic differs."""
+    if not result.holds:
+        raise NotPreservedError("The released file does not keep the statistics of the original.")
 
 
 def _ready(plan: Plan, output: Path, report: Path | None, force: bool) -> None:

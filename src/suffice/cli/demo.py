@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.cli.command import Command
+from suffice.cli.command import Command, refuse_differences
 from suffice.cli.show import say
 from suffice.demo import PLAN, firms
-from suffice.errors import FileError, NotPreservedError
+from suffice.errors import FileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,8 +44,7 @@ def _verify(plan: Plan) -> None:
     say(f"  the statistics, from the two files alone: {'kept' if result.holds else 'NOT KEPT'}")
     for item in result.unchecked:
         say(f"  not checked: {item}")
-    if not result.holds:
-        raise NotPreservedError("The released file does not keep the statistics of the original.")
+    refuse_differences(result)
 
 
 def _prepare(folder: Path, force: bool) -> Plan:

@@ -1,4 +1,4 @@
-"""What people read: findings sorted by level, certificates, and where the files are."""
+"""What people read: findings sorted by severity, certificates, and where the files are."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from suffice.guards.finding import Finding
     from suffice.release.release import Release
 
-LEVELS = ("never", "stop", "warn", "note")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Signs in a column's name that would command a terminal."""
 STYLES = {"never": "bold red", "stop": "bold red", "warn": "yellow", "note": "dim"}
+"""By severity, the gravest first."""
 
 
 class BlockingFindings(GuardError):
@@ -80,7 +80,7 @@ def _gone() -> None:
 
 def findings(found: Iterable[Finding]) -> None:
     """Each finding with its numbers and what to do, the gravest first."""
-    for finding in by_level(found):
+    for finding in gravest_first(found):
         say(f"{finding.level.upper():>5}  {finding.rule}: {finding.message}", STYLES[finding.level])
         if finding.accepted:
             say(f"       accepted: {finding.accepted}")
@@ -88,15 +88,14 @@ def findings(found: Iterable[Finding]) -> None:
             say(f"       {finding.remedy}")
 
 
-def by_level(found: Iterable[Finding]) -> list[Finding]:
-    """The gravest first."""
-    return sorted(found, key=lambda finding: LEVELS.index(finding.level))
+def gravest_first(found: Iterable[Finding]) -> list[Finding]:
+    """The findings by severity."""
+    return sorted(found, key=lambda finding: list(STYLES).index(finding.level))
 
 
 def as_data(finding: Finding) -> dict[str, Any]:
     """A finding for JSON."""
-    names = ("rule", "level", "message", "numbers", "remedy", "accepted")
-    return {name: getattr(finding, name) for name in names}
+    return {name: getattr(finding, name) for name in ("rule", "level", "message", "numbers", "remedy", "accepted")}
 
 
 def document(release: Release, written: Iterable[Path]) -> dict[str, Any]:
@@ -104,14 +103,14 @@ def document(release: Release, written: Iterable[Path]) -> dict[str, Any]:
     return {
         "holds": release.certificate.holds,
         "certificate": parsed(release.certificate.to_json()),
-        "findings": [as_data(finding) for finding in by_level(release.findings)],
+        "findings": [as_data(finding) for finding in gravest_first(release.findings)],
         "written": [str(path) for path in written],
     }
 
 
 def refusal(found: Iterable[Finding], in_a_plan: bool) -> str | None:
     """Why nothing is written and what lifts it, or None where nothing forbids it."""
-    blocking = [finding for finding in by_level(found) if finding.blocks]
+    blocking = [finding for finding in gravest_first(found) if finding.blocks]
     if not blocking:
         return None
     lines = [f"Not written: {len(blocking)} of the findings forbid{'s' if len(blocking) == 1 else ''} it."]

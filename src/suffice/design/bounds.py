@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from suffice.design.role import RoleRule, pairs
 from suffice.errors import UsageError, suggest
 
 OBSERVED = "observed-sign"
@@ -14,6 +15,15 @@ WRITTEN = 'Write (low, high) with None where there is no end, or "low:high" with
 
 Span = tuple[float | None, float | None]
 Bounds = tuple[tuple[str, Span], ...]
+
+
+def parse(words: list[str] | None, option: str) -> dict[str, str] | str:
+    """['a=0:', 'b=:1'] -> {'a': '0:', 'b': ':1'}; the word observed-sign stays."""
+    return OBSERVED if words == [OBSERVED] else pairs(words, option)
+
+
+BOUNDS = RoleRule("NAME=LOW:HIGH", list[str], option="--bound", parse=parse)
+"""Bounds by confidential column, or the word observed-sign; `read` settles them when these columns are known."""
 
 
 def read(bounds: Any, confidential: Sequence[str]) -> Bounds | str:

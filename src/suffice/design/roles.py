@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from suffice.design.bounds import BOUNDS, whole
 from suffice.design.bounds import read as read_bounds
-from suffice.design.bounds import whole
 from suffice.design.edits import Edit
 from suffice.design.edits import parse as parse_edit
 from suffice.design.formula import Factor, Terms, parse
+from suffice.design.role import COLUMN, COLUMNS, EDITS, TERMS, Role, at_least, declared, one_of, role
 from suffice.errors import InputError, UsageError, suggest
-from suffice.rows.rows import Kind
+
+if TYPE_CHECKING:
+    from suffice.rows.rows import Kind
 
 NUMERIC = ("float", "integer")
-LISTS = ("confidential", "given", "groups", "labels", "identifiers", "keep", "integer", "edits")
-MISSING = ("error", "drop", "patterns")
 UNFIT = {
     "category": "is text, categorical or boolean, and only numbers can be protected. Name it in `given`, "
     "`keep` or `identifiers`.",
     "date": "holds dates, and only numbers can be protected. Replace it by a number (a year, an age).",
     "other": "is of a kind that is not a number. Replace it by a number, or leave it out.",
 }
+RELEASE = ("protect",)
+"""Limits are asked of a release; a pair of files is not held to them."""
 
 
 @dataclass(frozen=True)
@@ -32,53 +35,54 @@ class Roles:
 
     **Promises** that no column has two roles. A column in no role is dropped.
 
-    confidential: numeric columns to protect, in an order that the methods respect
-    given: a formula such as "C(region) + log(employees)", or column names; empty is the intercept alone
-    weight: column of survey weights
-    identifiers: columns dropped because they name a record
-    keep: columns released unchanged, about which nothing is promised
-    merge_below: levels of a category with fewer records are joined into one
-    bounds: {"turnover": (0, None)} by confidential column; "observed-sign": those without negatives stay so
-    integer: confidential columns that hold whole numbers
-    edits: linear conditions on every record in confidential and given columns, such as "wages <= turnover"
-    groups: columns whose values together tell the groups within which everything is kept; they leave as they are
-    labels: columns that tell a method its clusters or pieces; they leave as they are, and methods name them themselves
-    missing: "error"; "drop" leaves out records with a missing cell in any of these columns; "patterns" protects the
-        records with the same missing confidential cells as a group of their own, and keeps the holes
-    smallest_pattern: records that such a pattern has at least, 2 or more; those of a smaller one are blanked to a
-        larger pattern or left out. None: 10, or as many as X has columns and 2 more than are confidential
+    Columns and edits are lists, `given` is a formula or a list, and bounds are {"turnover": (0, None)}.
 
     >>> Roles(confidential=["turnover"], given="C(region)", weight="w").columns
     ('turnover', 'region', 'w')
     """
 
-    confidential: Sequence[str]
-    given: str | Sequence[str] = ""
-    weight: str | None = None
-    identifiers: Sequence[str] = ()
-    keep: Sequence[str] = ()
-    merge_below: int = 0
-    bounds: Any = ()
-    integer: Sequence[str] = ()
-    edits: Sequence[str] = ()
-    groups: Sequence[str] = ()
-    labels: Sequence[str] = ()
-    missing: str = "error"
-    smallest_pattern: int | None = None
+    confidential: Sequence[str] = role(
+        replace(COLUMNS, canonical=list), "Columns to protect, in an order that the methods respect.", always=True
+    )
+    given: str | Sequence[str] = role(
+        TERMS, "What is known and kept: 'C(region) + log(employees)'; empty is the intercept alone.", "", always=True
+    )
+    weight: str | None = role(COLUMN, "Survey weight.", None, always=True)
+    identifiers: Sequence[str] = role(COLUMNS, "Columns dropped because they name a record.", (), always=True)
+    keep: Sequence[str] = role(COLUMNS, "Columns released unchanged; nothing promised.", (), always=True)
+    merge_below: int = role(at_least(0), "Join categories with fewer records than this.", 0, always=True)
+    bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; or observed-sign.", (), asked=RELEASE)
+    integer: Sequence[str] = role(
+        replace(COLUMNS, of_confidential=True), "Confidential columns that hold whole numbers.", (), asked=RELEASE
+    )
+    edits: Sequence[str] = role(
+        EDITS, "Holds in every record, in confidential and given columns: 'wages <= turnover'.", (), asked=RELEASE
+    )
+    groups: Sequence[str] = role(
+        COLUMNS, "Columns whose values together tell the groups within which everything is kept.", ()
+    )
+    labels: Sequence[str] = role(COLUMNS, "Columns that tell clusters; methods name them themselves.", (), asked=())
+    missing: str = role(
+        one_of("error", "drop", "patterns"),
+        "Missing cells: refuse, drop the records, or keep the holes and protect each pattern of them as a group.",
+        "error",
+    )
+    smallest_pattern: int | None = role(
+        at_least(2, none=True),
+        "Records of such a pattern, at least; those of a smaller one are blanked to a larger one or left out. "
+        "By default 10, or as many as X has columns and 2 more than are confidential.",
+        None,
+    )
 
     def __post_init__(self) -> None:
-        mistakes = list(_wrong_types(self))
-        if mistakes:
-            raise UsageError("\n".join(mistakes))
-        for role in LISTS:
-            value = getattr(self, role)
-            object.__setattr__(self, role, value if isinstance(value, str) else tuple(value))
-        mistakes += _two_roles(self)
-        mistakes += _limits(self)
-        if not self.confidential:
-            mistakes.append("No confidential column is named. Name at least one.")
-        if mistakes:
-            raise UsageError("\n".join(mistakes))
+        _refuse([f"`{each.name}` must {must}." for each, value in self.items() if (must := each.rule.must(value))])
+        for each, value in self.items():
+            object.__setattr__(self, each.name, each.rule.settle(value))
+        _refuse([*_two_roles(self), *_limits(self), *_incomplete(self)])
+
+    def items(self) -> Iterator[tuple[Role, Any]]:
+        """Every role with its value."""
+        return ((each, getattr(self, each.name)) for each in declared(type(self)))  # type: ignore[arg-type]
 
     @property
     def terms(self) -> Terms:
@@ -100,29 +104,8 @@ class Roles:
 
     def canonical(self) -> str:
         """The roles as text that is the same for the same request, however it was written."""
-        roles: dict[str, object] = {
-            "confidential": list(self.confidential),
-            "given": str(self.terms),
-            "identifiers": sorted(self.identifiers),
-            "keep": sorted(self.keep),
-            "merge_below": self.merge_below,
-            "weight": self.weight,
-        }
-        if self.bounds:
-            roles["bounds"] = self.bounds
-        if self.integer:
-            roles["integer"] = sorted(self.integer)
-        if self.edits:
-            roles["edits"] = sorted({edit.condition for edit in self.conditions})
-        if self.groups:
-            roles["groups"] = sorted(self.groups)
-        if self.labels:
-            roles["labels"] = sorted(self.labels)
-        if self.missing != "error":
-            roles["missing"] = self.missing
-        if self.smallest_pattern is not None:
-            roles["smallest_pattern"] = self.smallest_pattern
-        return json.dumps(roles, sort_keys=True, ensure_ascii=True)
+        told = {each.name: each.rule.canonical(v) for each, v in self.items() if each.always or v != each.default}
+        return json.dumps(told, sort_keys=True, ensure_ascii=True)
 
     def check(self, columns: Mapping[str, Kind]) -> None:
         """Refuses a file whose columns cannot have these roles, with every mistake at once.
@@ -154,49 +137,36 @@ class Roles:
         return suggest(name, columns)
 
 
-def _wrong_types(roles: Roles) -> Iterator[str]:
-    for role in LISTS:
-        value, what = getattr(roles, role), "edits" if role == "edits" else "column names"
-        if isinstance(value, str) and role == "given":
-            continue
-        if isinstance(value, str) or not isinstance(value, Iterable):
-            yield f"`{role}` must be a list of {what}."
-        elif not all(isinstance(name, str) and name for name in value):
-            yield f"`{role}` must hold {what} only, each a text that is not empty."
-    if not (roles.weight is None or (isinstance(roles.weight, str) and roles.weight)):
-        yield "`weight` must be one column name."
-    if isinstance(roles.merge_below, bool) or not isinstance(roles.merge_below, int) or roles.merge_below < 0:
-        yield "`merge_below` must be a whole number, 0 or more."
-    if roles.missing not in MISSING:
-        yield f"`missing` must be one of {', '.join(MISSING)}."
-    least = roles.smallest_pattern
-    if least is not None and (isinstance(least, bool) or not isinstance(least, int) or least < 2):
-        yield "`smallest_pattern` must be a whole number, 2 or more."
-    elif least is not None and roles.missing != "patterns":
-        yield "`smallest_pattern` says how missing cells are kept. Name missing = patterns as well."
+Roles.__doc__ = "\n".join([f"{Roles.__doc__}", *(f"    {each.name}: {each.doc}" for each in declared(Roles))])
+
+
+def _refuse(mistakes: Sequence[str]) -> None:
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
 
 
 def _named(roles: Roles) -> Iterator[tuple[str, str]]:
-    """(role, column) as written; in a formula a column may stand in many terms, and counts once."""
-    yield from (("confidential", name) for name in roles.confidential)
-    given = roles.terms.columns if isinstance(roles.given, str) else roles.given
-    yield from (("given", name) for name in given)
-    yield from (("groups", name) for name in roles.groups)
-    yield from (("labels", name) for name in roles.labels)
-    yield from (("weight", name) for name in [roles.weight] if name is not None)
-    yield from (("identifiers", name) for name in roles.identifiers)
-    yield from (("keep", name) for name in roles.keep)
+    """(role, column) as written; what says more of a confidential column is no second role."""
+    own = ((each, value) for each, value in roles.items() if not each.rule.of_confidential)
+    return ((each.name, name) for each, value in own for name in each.rule.columns(value))
+
+
+def _incomplete(roles: Roles) -> Iterator[str]:
+    if not roles.confidential:
+        yield "No confidential column is named. Name at least one."
+    if roles.smallest_pattern is not None and roles.missing != "patterns":
+        yield "`smallest_pattern` says how missing cells are kept. Name missing = patterns as well."
 
 
 def _two_roles(roles: Roles) -> Iterator[str]:
     found: dict[str, list[str]] = {}
-    for role, name in _named(roles):
-        found.setdefault(name, []).append(role)
-    for name, where in found.items():
-        for role in dict.fromkeys(role for role in where if where.count(role) > 1):
-            yield f"Column {name!r} is named twice in `{role}`. Name it once."
-        if len(set(where)) > 1:
-            yield f"Column {name!r} has more than one role: {', '.join(dict.fromkeys(where))}. Give it one."
+    for where, name in _named(roles):
+        found.setdefault(name, []).append(where)
+    for name, all_where in found.items():
+        for twice in dict.fromkeys(where for where in all_where if all_where.count(where) > 1):
+            yield f"Column {name!r} is named twice in `{twice}`. Name it once."
+        if len(set(all_where)) > 1:
+            yield f"Column {name!r} has more than one role: {', '.join(dict.fromkeys(all_where))}. Give it one."
 
 
 def _limits(roles: Roles) -> Iterator[str]:
@@ -212,8 +182,9 @@ def _limits(roles: Roles) -> Iterator[str]:
 
 def _bounded(roles: Roles) -> Iterator[str]:
     bounds = dict(() if isinstance(roles.bounds, str) else roles.bounds)
-    for name in [name for name in roles.integer if name not in roles.confidential]:
-        yield f"`integer` names {name!r}, which is not confidential.{suggest(name, roles.confidential)}"
+    for each, value in roles.items():
+        for name in [name for name in value if name not in roles.confidential] if each.rule.of_confidential else ():
+            yield f"`{each.name}` names {name!r}, which is not confidential.{suggest(name, roles.confidential)}"
     for name in [name for name in bounds if name in roles.integer]:
         low, high = whole(bounds[name])
         if low is not None and high is not None and low > high:

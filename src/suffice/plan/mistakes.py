@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from suffice.design.roles import Roles
 from suffice.errors import UsageError, suggest
 
 Path = tuple[int | str, ...]
@@ -44,8 +45,6 @@ def where(path: Path) -> str:
 
 def of_roles(roles: Any) -> Iterator[str]:
     """Columns in two roles and the like."""
-    from suffice.design.roles import Roles
-
     if isinstance(roles, dict):
         try:
             Roles(**roles)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
 
+from suffice.design.role import declared
+from suffice.design.roles import Roles
 from suffice.errors import FileError, UsageError
 from suffice.plan import mistakes, toml
 
 if TYPE_CHECKING:
-    from suffice.design.roles import Roles
     from suffice.method.method import Method
     from suffice.release.release import Release
 
@@ -34,27 +35,19 @@ class DataSection(Section):
     path: str
 
 
-class RolesSection(Section):
-    """[roles]: what each column is."""
+def _with_keys(section: type[Section]) -> type[Section]:
+    """The section with a key for each role that a plan may name."""
+    asked = [role for role in declared(Roles) if "protect" in role.asked]
+    keys: dict[str, Any] = {role.name: (Any, role.default) for role in asked}
+    return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **keys)
 
-    confidential: list[str]
-    given: str | list[str] = ""
-    weight: str | None = None
-    identifiers: list[str] = []
-    keep: list[str] = []
-    merge_below: int = 0
-    bounds: Any = {}
-    """A table, turnover = "0:", or the word observed-sign; `Roles` says what is wrong with it."""
-    integer: list[str] = []
-    edits: list[str] = []
-    groups: list[str] = []
-    missing: str = "error"
-    smallest_pattern: int | None = None
+
+@_with_keys
+class RolesSection(Section):
+    """[roles]: what each column is. The keys follow from `Roles`, which says what is wrong with them."""
 
     def build(self) -> Roles:
         """The roles of the columns."""
-        from suffice.design.roles import Roles
-
         return Roles(**self.model_dump())
 
 
@@ -154,15 +147,8 @@ class Plan(Section):
         from suffice.seed import Seed
 
         seed = Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
-        return protect(
-            self.path(self.data.path),
-            self.roles.build(),
-            self.build_method(),
-            seed=seed,
-            accept=self.accept,
-            progress=progress,
-            threads=threads,
-        )
+        data, roles, method = self.path(self.data.path), self.roles.build(), self.build_method()
+        return protect(data, roles, method, seed=seed, accept=self.accept, progress=progress, threads=threads)
 
     def run(self, progress: Progress | None = None, threads: int | None = None) -> Release:
         """The release, computed, judged and written."""
@@ -176,7 +162,7 @@ def _parameters(step: Step, folder: Path) -> dict[str, Any]:
     return {name: folder / value if name in COMPANIONS else value for name, value in given.items()}
 
 
-SECTIONS: dict[str, type[BaseModel]] = {
+SECTIONS: dict[str, type[Section]] = {
     "": Plan,
     "data": DataSection,
     "roles": RolesSection,
