@@ -85,10 +85,10 @@ def clean(text: str, secrets: set[str], key: str) -> None:
 def artefacts(release: suffice.Release) -> str:
     """All that may be shown to the public, or that shows up by accident."""
     certificate = release.certificate
-    solution = release.done.pieces[0].solution
-    objects = [release, solution, release.rows, release.seed, release.method, release.facts, certificate,
-               release.findings, release.design, solution.profile, solution.draws,
-               solution.isometry, solution.original, solution.draws.stream]  # fmt: skip
+    done = release.done
+    objects = [release, done, done.strata[0], release.rows, release.seed, release.method, release.facts, certificate,
+               release.findings, release.design, done.profile, done.profile.spread, done.released, done.aligned,
+               done.leaving, done.original, done.stream, done.stream.block(0), *done.seen.values()]  # fmt: skip
     texts = [certificate.text(), certificate.to_json(), certificate._repr_html_(), public.page(certificate)]
     return "\n".join([*texts, *map(repr, objects), *map(str, objects), *map(str, release.findings)])
 
@@ -212,7 +212,7 @@ def test_a_failure_that_nobody_foresaw_shows_nothing(tmp_path, monkeypatch, caps
     for place in (
         "suffice.release.release.gather",
         "suffice.release.release.read_back",
-        "suffice.protection.solution.fold",
+        "suffice.protection.solution.refined",
         "suffice.design.design.Levels.of",
     ):
         with monkeypatch.context() as patch:

@@ -36,7 +36,7 @@ def drawn(
 ) -> np.ndarray[Any, Any]:
     """Z of a release, as it was drawn."""
     release = protect(data, roles, method or Ipso(), seed=Seed.for_tests(key), **more)
-    return release.done.pieces[0].solution.draws.stream.normals(0, 20, 2)
+    return release.done.stream.normals(0, 20, 2)
 
 
 def write_key(path: Path, text: str) -> Path:

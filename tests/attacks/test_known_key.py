@@ -11,7 +11,7 @@ from suffice import Ipso, ResidualCorrelation, Romm
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, scores, split
 from suffice.method.method import Method
-from suffice.seed import Stream
+from suffice.seed import BlockKey
 from tests.attacks.victims import confidential, linked, profile, public, residuals, rules, uncertain, unguarded
 from tests.tolerances import CHANCE, ENGINE
 
@@ -20,14 +20,14 @@ SHARE, LAM = 0.8, 0.3
 
 def attacked(frame: pd.DataFrame, method: Method) -> tuple[Array, Array, Array]:
     """What he has: scores U and loadings W of the released residuals, residuals Z of the random numbers."""
-    drawn, draw = [], Stream.normals
+    drawn, draw = [], BlockKey.normals
 
-    def overheard(stream: Stream, block: int, rows: int, columns: int) -> Array:
-        drawn.append(draw(stream, block, rows, columns))
+    def overheard(key: BlockKey, rows: int, columns: int) -> Array:
+        drawn.append(draw(key, rows, columns))
         return drawn[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stream, "normals", overheard)
+        patch.setattr(BlockKey, "normals", overheard)
         released = unguarded(frame, method).frame
     U, W = scores(residuals(linked(released, frame)), "qr")
     return U, W, split(drawn[0], public(frame))[1]

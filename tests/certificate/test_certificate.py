@@ -188,20 +188,9 @@ def test_no_form_of_the_certificate_holds_a_value(tmp_path: Path) -> None:
     release = made(data)
     release.write(tmp_path / "release.csv") if not any(f.blocks for f in release.findings) else None
     certificate = release.certificate
-    parts = [
-        release,
-        release.done.pieces[0].solution,
-        release.done.pieces[0].solution.profile,
-        release.done.pieces[0].solution.profile.spread,
-        release.rows,
-    ]
-    parts += [
-        release.done.pieces[0].solution.isometry,
-        release.done.pieces[0].solution.original,
-        release.seed,
-        release.facts,
-        release.done.pieces[0].solution.matrices,
-    ]
+    done = release.done
+    parts = [release, done, done.strata[0], done.profile, done.profile.spread, done.released, done.original]
+    parts += [release.rows, done.aligned, done.leaving, release.seed, release.facts, *done.seen.values()]
     told = [certificate.text(), str(certificate), repr(certificate), certificate.to_json(), certificate._repr_html_()]
     verification = verify(data, release.frame, ROLES)
     told += [

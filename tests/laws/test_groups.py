@@ -224,7 +224,7 @@ def test_out_of_core_it_is_the_same_release(
     method, roles = REQUESTS[request_]
     want = expected(request_)
     monkeypatch.setattr("suffice.protection.strata.TOGETHER", most)
-    monkeypatch.setattr("suffice.protection.grouped.SUPER", 10_000)
+    monkeypatch.setattr("suffice.rows.spool.HELD", 10_000)
     monkeypatch.setattr("suffice.protection.super_blocks.SUPER", 10_000)
     for source in (to_parquet(frame(LONG), tmp_path), frame(LONG)):
         release = made(source, method, roles)

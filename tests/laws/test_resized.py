@@ -182,7 +182,7 @@ def test_what_is_written_is_certified_and_verified(roles: Roles, kind: str, tmp_
 def test_a_large_file_is_drawn_from_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     expected = reference(500, "groups")
     monkeypatch.setattr("suffice.protection.strata.TOGETHER", 2000)
-    monkeypatch.setattr("suffice.protection.grouped.SUPER", 2000)
+    monkeypatch.setattr("suffice.rows.spool.HELD", 2000)
     Y, groups = numbers(made(to_parquet(firms(), tmp_path), 500, ROLES["groups"]).frame, ROLES["groups"])
     assert groups == expected[1]
     assert off(Y, expected[0]) <= ENGINE

@@ -25,7 +25,7 @@ from suffice.errors import InfeasibleError, InputError
 from suffice.method.isometric import Isometric
 from suffice.protection.fold import Draws
 from suffice.protection.solution import Solution
-from suffice.protection.watching import Hat
+from suffice.risk.leverage import LeverageMeasure
 from suffice.rows.memory import MemoryRows
 from suffice.rows.rows import Block
 from suffice.rows.threads import one_blas_thread
@@ -84,7 +84,9 @@ def solved(
 
 
 def released(rows: MemoryRows, solution: Solution) -> Array:
-    return np.vstack([solution.released(block) for run in rows.runs(solution.matrices.columns) for block in run])
+    columns = solution.regression.matrices.columns
+    runs = rows.map(lambda run: [solution.released(block) for block in run], columns, "", solution.draws.stream)
+    return np.vstack([values for run in runs for values in run])
 
 
 def off(one: Array, two: Array) -> float:
@@ -115,9 +117,9 @@ def test_the_release_is_that_of_the_dummies(method: Isometric, n: int, weight: s
     roles = Roles(confidential=CONFIDENTIAL, given=GIVEN, weight=weight)
     absorbed, one = solved(people(n), method, roles)
     expanded, two = solved(people(n), method, roles, absorb=False)
-    assert (absorbed.design.absorbed, expanded.design.absorbed) == ("town", None)
-    assert absorbed.design.m == expanded.design.m - (G - 1)
-    assert absorbed.rank == expanded.rank
+    assert (absorbed.regression.design.absorbed, expanded.regression.design.absorbed) == ("town", None)
+    assert absorbed.regression.design.m == expanded.regression.design.m - (G - 1)
+    assert absorbed.regression.rank == expanded.regression.rank
     assert off(one, two) < ENGINE
     assert off(one, columns(people(n), CONFIDENTIAL)) > 0.01
 
@@ -129,10 +131,11 @@ def test_leverages_are_those_of_the_dummies(weight: str | None) -> None:
     root = np.ones(700) if weight is None else np.sqrt(table["w"].to_numpy())
     h = (np.linalg.qr(X * root[:, None])[0] ** 2).sum(axis=1)
     solution, _ = solved(table, Ipso(), Roles(confidential=CONFIDENTIAL, given="C(code) + x + C(size)", weight=weight))
-    assert solution.design.absorbed == "code"
-    hat = Hat.of(solution.design, solution.isometry, solution.profile.spread)
-    (run,) = MemoryRows(table).runs(solution.matrices.columns)
-    counts, peak = hat(solution.mapped(run[0])[3], run[0])
+    assert solution.regression.design.absorbed == "code"
+    measure = LeverageMeasure.learn(solution.regression.hat)
+    columns, stream = solution.regression.matrices.columns, solution.draws.stream
+    found = MemoryRows(table).fold(lambda block: measure.of(solution.mapped(block)[0]), columns, "", stream)
+    counts, peak = found.counts, found.highest
     assert counts.tolist() == [(h > 0.2).sum(), (h >= 0.5).sum(), (h >= 0.999).sum()]
     assert peak.row == h.argmax()
     assert peak.leverage == pytest.approx(h.max(), rel=1e-10)
@@ -185,7 +188,7 @@ def test_the_order_of_rows_in_levels_that_blocks_cut_changes_no_statistic() -> N
     two, _ = solved(table.take(order), Ipso(), roles)
     size = np.linalg.norm(one.E, axis=0)
     assert np.abs(one.E.T @ one.E - two.E.T @ two.E).max() <= 1e-11 * np.outer(size, size).max()
-    assert one.rank == two.rank
+    assert one.regression.rank == two.regression.rank
 
 
 def test_a_companion_is_centred_as_well() -> None:
@@ -215,7 +218,7 @@ def test_means_in_the_levels_are_kept_to_the_last_digits(offset: float, seed: in
     table = people(40_000, 4_000, seed, offset)
     roles = Roles(confidential=CONFIDENTIAL, given="C(code) + x")
     solution, Ystar = solved(table, Ipso(), roles)
-    assert solution.design.absorbed == "code"
+    assert solution.regression.design.absorbed == "code"
     assert level_ratio(table["code"].to_numpy(), columns(table, CONFIDENTIAL), Ystar) <= ALGEBRA
     X = columns(table, ["x", "county"])
     assert max(ratios(X, columns(table, CONFIDENTIAL), X, Ystar).values()) <= ALGEBRA
@@ -264,8 +267,8 @@ def test_levels_without_weight_count_nowhere() -> None:
     roles = Roles(confidential=CONFIDENTIAL, given=GIVEN, weight="w")
     one, Y1 = solved(table, Ipso(), roles)
     two, Y2 = solved(table, Ipso(), roles, absorb=False)
-    assert one.rank == two.rank == G - 5 + 3
-    assert one.nu == two.nu
+    assert one.regression.rank == two.regression.rank == G - 5 + 3
+    assert one.regression.nu == two.regression.nu
     assert off(Y1[w > 0], Y2[w > 0]) < ENGINE
     assert np.isfinite(Y1).all()
 
@@ -274,7 +277,7 @@ def test_what_the_levels_explain_stays_bit_for_bit() -> None:
     table = people().append_column("y4", pa.array(np.sqrt(people()["code"].to_numpy() + 0.1)))
     roles = Roles(confidential=[*CONFIDENTIAL, "y4"], given="C(code) + x + county")
     solution, Ystar = solved(table, Ipso(), roles)
-    assert solution.rank == G + 1, "county is a function of the code"
+    assert solution.regression.rank == G + 1, "county is a function of the code"
     assert np.array_equal(Ystar[:, 3], table["y4"].to_numpy())
     assert not np.isclose(Ystar[:, 0], table["y1"].to_numpy()).all()
 
@@ -286,7 +289,7 @@ def test_a_direction_that_only_the_levels_know_is_no_rounding_in_disguise() -> N
     solution, _ = solved(
         table.append_column("x2", pa.array(x2)), Ipso(), Roles(confidential=CONFIDENTIAL, given="C(code) + x + x2")
     )
-    assert solution.rank == G + 1
+    assert solution.regression.rank == G + 1
 
 
 # ---- what is absorbed, and what is refused
@@ -353,7 +356,7 @@ def test_an_identifier_is_no_factor() -> None:
 def test_too_few_records_are_told_with_the_levels() -> None:
     few = pa.table({"g": [*range(80), *range(4)], **{name: people(84)[name] for name in CONFIDENTIAL}})
     roles = Roles(confidential=CONFIDENTIAL, given="C(g)")
-    assert solved(few, Ipso(), roles)[0].nu == 4
+    assert solved(few, Ipso(), roles)[0].regression.nu == 4
     with pytest.raises(InfeasibleError, match=r"(?s)needs 3 new .* leave 1.*apart from the 80 levels of C\(g\)"):
         solved(few, ResidualCorrelation(0.5), roles)
 

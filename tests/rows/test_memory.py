@@ -126,7 +126,7 @@ def test_rows_are_put_back_in_any_order_with_their_own_types() -> None:
         },
         index=[5, 5, 5],
     )
-    back = rows_of(frame).rebuilt(["g", "y", "s"], {"y": np.array([0.1, 0.2, 0.3])}, np.array([2, 0, 1]))
+    back = rows_of(frame).frame(["g", "y", "s"], {"y": np.array([0.3, 0.1, 0.2])}, np.array([2, 0, 1]))
     assert back["y"].tolist() == [0.3, 0.1, 0.2]
     assert back["g"].tolist() == ["b", "b", "a"]
     assert list(back["g"].cat.categories) == ["a", "b"]  # a level that nobody has does not leave

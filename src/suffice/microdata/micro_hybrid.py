@@ -104,7 +104,7 @@ class MicroHybrid(Recordwise):
     >>> rng = np.random.default_rng(1)
     >>> Y, clusters = rng.normal(size=(40, 2)), np.arange(40) // 8
     >>> records = Records(np.ones((40, 1)), Y, Y, labels={"clusters": clusters})
-    >>> Ystar = MicroHybrid(clusters="size").mask(records, Seed.for_tests(1).derive("doctest"))
+    >>> Ystar = MicroHybrid(clusters="size").mask(records, Seed.for_tests(1).derive("doctest")).Ystar
     >>> np.allclose(np.cov(Ystar[:8].T), np.cov(Y[:8].T)), np.allclose(np.cov(Ystar.T), np.cov(Y.T))
     (True, True)
     """

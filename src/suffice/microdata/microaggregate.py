@@ -46,7 +46,7 @@ class Microaggregate(Recordwise):
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).normal(size=(30, 2))
-    >>> Ystar = Microaggregate(k=3).mask(Records(np.ones((30, 1)), Y, Y), Seed.for_tests(1).derive("doctest"))
+    >>> Ystar = Microaggregate(k=3).mask(Records(np.ones((30, 1)), Y, Y), Seed.for_tests(1).derive("doctest")).Ystar
     >>> np.allclose(Ystar.mean(axis=0), Y.mean(axis=0)), int(np.unique(Ystar, axis=0, return_counts=True)[1].min())
     (True, 3)
     """

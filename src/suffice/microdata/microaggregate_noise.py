@@ -37,7 +37,8 @@ class MicroaggregateNoise(Recordwise):
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).normal(size=(40, 2))
-    >>> Ystar = MicroaggregateNoise(k=4).mask(Records(np.ones((40, 1)), Y, Y), Seed.for_tests(1).derive("doctest"))
+    >>> stream = Seed.for_tests(1).derive("doctest")
+    >>> Ystar = MicroaggregateNoise(k=4).mask(Records(np.ones((40, 1)), Y, Y), stream).Ystar
     >>> np.allclose(Ystar.mean(axis=0), Y.mean(axis=0)), np.allclose(np.cov(Ystar.T), np.cov(Y.T))
     (True, True)
     """

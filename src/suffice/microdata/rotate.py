@@ -51,7 +51,7 @@ class Rotate(Recordwise):
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).exponential(size=(30, 2))
     >>> records = Records(np.ones((30, 1)), Y, Y)
-    >>> Ystar = Rotate(sweeps=20).mask(records, Seed.for_tests(1).derive("doctest"))
+    >>> Ystar = Rotate(sweeps=20).mask(records, Seed.for_tests(1).derive("doctest")).Ystar
     >>> np.allclose(Ystar.sum(axis=0), Y.sum(axis=0)), np.allclose(Ystar.T @ Ystar, Y.T @ Y)
     (True, True)
     """

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
+from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
-from suffice.protection.aligned import AlignedBlock, Looks
+from suffice.protection.aligned import AlignedBlock, Looks, Measure
 from suffice.protection.protected import Protected, ReleasedColumns, Stratum
 from suffice.protection.small import SMALL, SmallStrata
 from suffice.protection.steps import SAMPLED, Original
@@ -74,11 +75,24 @@ def looked(original: Original, released: ReleasedColumns, looks: Looks) -> tuple
     return standing, dict(zip(measures, seen, strict=True))
 
 
+@dataclass(frozen=True)
+class _Within:
+    """What is seen of one stratum of several: the rest is seen of all of them together."""
+
+    looks: Looks
+
+    def stratum(self, hat: Array) -> Mapping[str, Measure]:
+        return self.looks.stratum(hat)
+
+    def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
+        return {}
+
+
 class _Loop:
     """Every stratum protected by itself; the cells that a stratum lacks stay missing."""
 
     def __init__(self, original: Original, method: Method, start: Rows | None, strata: Strata, looks: Looks) -> None:
-        self.original, self.method, self.strata, self.looks = original, method, strata, looks
+        self.original, self.method, self.strata, self.looks = original, method, strata, _Within(looks)
         self.started, self.refusals = start is not None, _Refusals(strata.count)
         rows = original.rows
         self.beside = rows if start is None else aligned(rows, start, original.design.confidential)

@@ -163,7 +163,7 @@ def _small(E: Array, Estar: Array) -> tuple[Array, Array]:
     k = E.shape[1]
     if len(E) <= 2 * k:
         return E, Estar
-    R = np.linalg.qr(np.hstack([E, Estar]), mode="r")
+    R = np.asarray(np.linalg.qr(np.hstack([E, Estar]), mode="r"))
     return R[:, :k], R[:, k:]
 
 

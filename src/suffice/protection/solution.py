@@ -59,6 +59,11 @@ class Regression:
         absorbed = self.isometry.basis.absorbed
         return sum(j < self.design.m for j in self.isometry.pivots) + (0 if absorbed is None else absorbed.rank)
 
+    @property
+    def nu(self) -> int:
+        """Degrees of freedom that X leaves."""
+        return self.profile.spread.rows - self.rank
+
     @cached_property
     def given(self) -> list[int] | slice:
         """Where the coordinates of X are; a slice is not copied."""

@@ -63,7 +63,7 @@ def gather(
         kept=(*kept_levels, *parts_apart(done, method), *(sharing(done) if method.shared else ())),
         shared=method.shared,
         leverage=leverage.highest.leverage,
-        leverage_counts=_three(leverage.counts),
+        leverage_counts=leverage.counts,
         leverage_term=term,
         stacked_leverage=highest,
         unstacked=unstacked,
@@ -119,8 +119,3 @@ def _order(stream: Stream, order: NDArray[np.int64] | None, n: int) -> float:
     if len(places) < 3:
         return 0.0
     return float(np.corrcoef(places, np.arange(len(places)))[0, 1])
-
-
-def _three(counts: NDArray[np.int64]) -> tuple[int, int, int]:
-    low, middle, high = counts.tolist()
-    return low, middle, high

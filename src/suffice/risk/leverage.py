@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from suffice.algebra.array import Array
@@ -41,11 +40,16 @@ class Peak:
 class Leverage:
     """Records with leverage above .2, from .5 on and from .999 on, and the highest."""
 
-    counts: NDArray[np.int64]
+    counts: tuple[int, int, int]
     highest: Peak
 
     def __add__(self, other: Self) -> Leverage:
-        return Leverage(self.counts + other.counts, max(self.highest, other.highest))
+        return Leverage(_sum([self.counts, other.counts]), max(self.highest, other.highest))
+
+
+def _sum(counts: Sequence[tuple[int, int, int]]) -> tuple[int, int, int]:
+    low, middle, high = (sum(column) for column in zip(*counts, strict=True))
+    return low, middle, high
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +80,7 @@ class LeverageMeasure:
         added = np.zeros(len(rows)) if own is None else own[rows]
         h = np.einsum("ij,ij->i", Q, Q) * (1.0 if w is None else w[rows]) + added
         top = int(h.argmax())
-        counts = np.array([(h > 0.2 + ROUNDING).sum(), (h > 0.5 - ROUNDING).sum(), (h >= 0.999).sum()])
+        counts = int((h > 0.2 + ROUNDING).sum()), int((h > 0.5 - ROUNDING).sum()), int((h >= 0.999).sum())
         q = Q[top].tolist() if own is None else [0.0, *Q[top].tolist()]
         return Leverage(counts, Peak(float(h[top]), aligned.start + int(rows[top]), tuple(q), float(added[top])))
 
@@ -84,11 +88,9 @@ class LeverageMeasure:
 def steepest(strata: Sequence[Stratum]) -> tuple[Leverage, str]:
     """Leverages of all strata, and the term behind the highest."""
     if not any("leverage" in stratum.seen for stratum in strata):  # nothing is released of any record
-        return Leverage(np.zeros(3, dtype=np.int64), Peak(0.0, 0)), ""
+        return Leverage((0, 0, 0), Peak(0.0, 0)), ""
     top = max(strata, key=lambda stratum: stratum.seen["leverage"].highest.leverage)
-    total = Leverage(
-        np.sum([stratum.seen["leverage"].counts for stratum in strata], axis=0), top.seen["leverage"].highest
-    )
+    total = Leverage(_sum([stratum.seen["leverage"].counts for stratum in strata]), top.seen["leverage"].highest)
     return total, responsible(top, total.highest)
 
 

@@ -6,6 +6,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from weakref import finalize
 
@@ -34,7 +35,7 @@ class Spool(ArrowRows):
         with failing("Rows cannot be set aside"):
             self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # lives as long as the rows
         self.writer: Any = pa.ipc.new_stream(pa.PythonFile(self.file, "w"), schema)
-        finalize(self, self.file.close)
+        finalize(self, _closed, self.file)
 
     def write(self, batch: Any) -> None:
         with failing("Rows cannot be set aside"):
@@ -60,6 +61,12 @@ class Spool(ArrowRows):
     def empty(self) -> None:
         """Gives the room on disk back."""
         os.ftruncate(self.file.fileno(), 0)
+
+
+def _closed(file: Any) -> None:
+    """What could not be written has been told already."""
+    with suppress(OSError):
+        file.close()
 
 
 def stored(rows: Rows, values: Iterable[Array], names: Sequence[str]) -> Rows:
