@@ -86,12 +86,12 @@ def parse(text: str) -> Edit:
     label = LABEL.fullmatch(text)
     name, body = (label[1], label[2]) if label else ("", text)
     try:
-        return _Reader(tokens(body, TOKEN, ACCEPTED)).edit(name or " ".join(text.split()))
+        return _EditReader(tokens(body, TOKEN, ACCEPTED)).edit(name or " ".join(text.split()))
     except UsageError as problem:
         raise UsageError(f"The edit {' '.join(text.split())!r} {problem}") from None
 
 
-class _Reader(Reader):
+class _EditReader(Reader):
     """Recursive descent over the tokens of one edit."""
 
     def edit(self, name: str) -> Edit:

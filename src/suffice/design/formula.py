@@ -101,7 +101,7 @@ def _parse_formula(given: str) -> Terms:
     try:
         found = _signed(tokens(given, TOKEN, ""))
         wrong = _wrong(found)
-        terms = () if wrong else _Reader(found).model()
+        terms = () if wrong else _FormulaReader(found).model()
     except UsageError:
         raise UsageError(f"The formula {given!r} is not understood.\n{ACCEPTED}") from None
     wrong = wrong or _wrong_terms(found, terms)
@@ -148,7 +148,7 @@ def _wrong_terms(found: Iterable[Token], terms: Iterable[Term]) -> str:
     return ""
 
 
-class _Reader(Reader):
+class _FormulaReader(Reader):
     """Recursive descent over the tokens of one formula."""
 
     def model(self) -> tuple[Term, ...]:

@@ -16,6 +16,7 @@ from suffice.design.groups import by_groups
 from suffice.design.roles import Roles
 from suffice.errors import InputError
 from suffice.rows.arrow import as_float
+from suffice.rows.bridge import arrow, flags
 from suffice.rows.derived import check_aligned
 from suffice.rows.memory import MemoryRows
 from suffice.rows.parquet import ArrowRows
@@ -165,7 +166,7 @@ def _flags(rows: Rows, names: Sequence[str]) -> Flags:
 
 def _absent(values: Any) -> Flags:
     if isinstance(values, pa.Array):
-        return np.asarray(values.is_null().to_numpy(zero_copy_only=False))
+        return flags(values.is_null())
     return np.isnan(as_float(values))
 
 
@@ -193,12 +194,10 @@ def _spooled(rows: ArrowRows, settled: Settled, names: Sequence[str]) -> Spool:
     for batch in rows.batches(names):
         here = slice(start, start + len(batch))
         columns = [
-            pa.array(_blanked(batch.column(name), blank[name][here]), from_pandas=True)
-            if name in blank
-            else batch.column(name)
+            arrow(_blanked(batch.column(name), blank[name][here])) if name in blank else batch.column(name)
             for name in names
         ]
-        spool.write(pa.RecordBatch.from_arrays(columns, schema=schema).filter(pa.array(settled.kept[here])))
+        spool.write(pa.RecordBatch.from_arrays(columns, schema=schema).filter(arrow(settled.kept[here])))
         start += len(batch)
     spool.close()
     return spool

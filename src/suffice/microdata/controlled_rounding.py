@@ -41,13 +41,13 @@ class ControlledRounding(Recordwise):
         return self.rest(task, stream, task.n)
 
     def rest(self, task: Records, stream: Stream, n: int) -> Rounded:
-        from suffice.algorithms.rounding import rounded
+        from suffice.algorithms.rounding.rounding import rounded
 
         Y = rounded(*self._cells(task, stream), **_kept(task), behind=n / max(task.n, 1))
         return Rounded(np.asarray(Y), self.integer)
 
     def part(self, task: Records, stream: Stream) -> tuple[Rounded, NDArray[np.int64]]:
-        from suffice.algorithms.rounding import mostly_rounded
+        from suffice.algorithms.rounding.parts import mostly_rounded
 
         Y, waiting = mostly_rounded(*self._cells(task, stream), **_kept(task))
         return Rounded(np.asarray(Y), self.integer), waiting

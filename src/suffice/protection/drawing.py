@@ -21,6 +21,7 @@ from suffice.protection.steps import Original, levels_of
 from suffice.protection.strata import Strata
 from suffice.protection.watch import Watch, negatives
 from suffice.rows.arrow import released_schema
+from suffice.rows.bridge import arrow
 from suffice.rows.memory import MemoryRows
 from suffice.rows.parquet import ArrowRows
 from suffice.rows.shuffle import shuffled
@@ -159,9 +160,9 @@ def _labels(rows: ArrowRows, places: Counts, names: list[str]) -> MemoryRows:
     order, taken, start = np.argsort(places), [], 0
     for batch in rows.batches(names):
         here = places[order][(places[order] >= start) & (places[order] < start + len(batch))]
-        taken.append(pa.Table.from_batches([batch.take(pa.array(here - start))]).cast(schema))
+        taken.append(pa.Table.from_batches([batch.take(arrow(here - start))]).cast(schema))
         start += len(batch)
-    return MemoryRows(pa.concat_tables(taken).take(pa.array(np.argsort(order))))
+    return MemoryRows(pa.concat_tables(taken).take(arrow(np.argsort(order))))
 
 
 def _watched(work: Original, known: Protected, values: Array) -> Watch:

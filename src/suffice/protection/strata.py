@@ -15,6 +15,7 @@ from suffice.design.design import Design
 from suffice.design.groups import codes_of, learnt
 from suffice.errors import InputError
 from suffice.rows.arrow import as_float, columns_of
+from suffice.rows.bridge import arrow
 from suffice.rows.derived import Joined
 from suffice.rows.memory import ArrayRows
 from suffice.rows.parquet import ArrowRows
@@ -114,7 +115,7 @@ class Strata:
             spools = spools or [Spool(batch.schema, rows.kinds, rows.threads) for _ in range(box.max() + 1)]
             order = np.argsort(where, kind="stable")
             ends = np.cumsum(np.bincount(where, minlength=len(spools)))
-            moved = batch.take(pa.array(order))
+            moved = batch.take(arrow(order))
             for spool, a, b in zip(spools, [0, *ends[:-1]], ends, strict=True):
                 if b > a:
                     spool.write(moved.slice(a, b - a))

@@ -26,6 +26,7 @@ from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
 from suffice.method.recordwise import Answer, Labelled, Recordwise
 from suffice.protection.layout import Layout, Wanted
+from suffice.rows.bridge import arrow
 from suffice.rows.derived import Joined
 from suffice.rows.memory import MemoryRows
 from suffice.rows.rows import BLOCK, RUN, Block, Rows, spans
@@ -76,7 +77,7 @@ def masked(
 def stored(rows: Rows, values: Iterator[Array], names: Sequence[str]) -> Rows:
     """Released values run by run, as rows beside the original: in memory, or in a nameless file where they are many."""
     if rows.n <= SUPER:
-        table = pa.table(dict(zip(names, np.asfortranarray(np.vstack(list(values))).T, strict=True)))
+        table = pa.table(dict(zip(names, map(arrow, np.asfortranarray(np.vstack(list(values))).T), strict=True)))
         return MemoryRows(table, rows.threads)
     file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the rows that read it
     for run in values:

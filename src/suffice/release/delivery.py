@@ -15,6 +15,7 @@ import pyarrow as pa
 from suffice.errors import failing
 from suffice.protection.protected import Protected
 from suffice.rows.arrow import released_schema
+from suffice.rows.bridge import arrow
 from suffice.rows.derived import Joined
 from suffice.rows.parquet import ArrowRows, blocks
 from suffice.rows.shuffle import bucket_count, dealt
@@ -29,7 +30,7 @@ def delivered(done: Protected, names: Sequence[str], folder: str | None) -> Iter
 
         def ordered(bucket: int) -> pa.Table:
             table = _mapped(files[bucket])
-            return table.take(done.stream.permutation(bucket, len(table)))
+            return table.take(arrow(done.stream.permutation(bucket, len(table))))
 
         for bucket, table in enumerate(one_ahead(ordered, range(len(files)))):
             yield table
@@ -56,13 +57,11 @@ def _deal(done: Protected, names: Sequence[str], files: Sequence[Any]) -> None:
         Ystar = np.vstack([done.released(block) for block in run])
         made: dict[str, Any] = {name: Ystar[:, j] for j, name in enumerate(done.design.confidential)}
         made |= {name: values[start : start + len(batch)] for name, values in done.labels.items()}
-        columns = [
-            pa.array(made[name], from_pandas=True) if name in made else _plain(batch.column(name)) for name in names
-        ]
+        columns = [arrow(made[name]) if name in made else _plain(batch.column(name)) for name in names]
         buckets = dealt(done.stream, start, start + len(batch), count)
         order = np.argsort(buckets, kind="stable")
         table = pa.RecordBatch.from_arrays(columns, schema=schema)
-        return table.take(pa.array(order)) if count > 1 else table, np.bincount(buckets, minlength=count)
+        return table.take(arrow(order)) if count > 1 else table, np.bincount(buckets, minlength=count)
 
     with ExitStack() as stack:
         writers = [stack.enter_context(pa.ipc.new_stream(pa.PythonFile(file, "w"), schema)) for file in files]

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from suffice.algebra.array import Array
 from suffice.errors import InputError
+from suffice.rows.bridge import flags, numbers
 from suffice.rows.rows import Kind
 from suffice.rows.sightings import Sightings
 
@@ -82,7 +83,7 @@ def _column(name: str, column: Any) -> Any:
         column = column.cast(pa.float64())
     if kind == "integer" and column.null_count:
         column = pc.cast(column, pa.float64(), safe=False)
-    return column.to_numpy(zero_copy_only=False)
+    return numbers(column)
 
 
 def _is_utf8(text: pa.Array) -> bool:
@@ -106,7 +107,7 @@ def numeric_trouble(table: pa.Table, column: str) -> Sightings:
 def not_numbers(text: pa.Array, start: int) -> Sightings:
     """Where the text of a block is neither a number nor missing."""
     fine = pc.fill_null(pc.match_substring_regex(text, NUMBER), True)
-    return Sightings.of(~fine.to_numpy(zero_copy_only=False), start)
+    return Sightings.of(~flags(fine), start)
 
 
 def released_schema(schema: Any, names: Sequence[str], confidential: Sequence[str], made: Iterable[str] = ()) -> Any:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.errors import InputError
 from suffice.progress import Progress
+from suffice.rows.bridge import arrow, numbers
 from suffice.rows.rows import BLOCK, RUN, Block, Kind, Rows, spans
 from suffice.rows.threads import ahead
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw  # imported where a frame is: a fifth of a second
 
 
 class ArrayRows(Rows):
@@ -48,7 +51,9 @@ class MemoryRows(ArrayRows):
 
     def without(self, places: NDArray[np.int64], blank: Mapping[str, NDArray[np.bool_]]) -> MemoryRows:
         """The rows at some places, in order, as the kind of frame that came in; `blank`: cells made missing."""
-        frame = self.frame[places, :]
+        import narwhals.stable.v2 as nw
+
+        frame = _taken(self.frame, places)
         holed = {name: np.where(blank[name], np.nan, self.columns[name])[places] for name in blank}
         if isinstance(self.native, np.ndarray):
             native: Any = np.column_stack([holed.get(n, self.columns[n][places]) for n in self.frame.columns])
@@ -58,9 +63,14 @@ class MemoryRows(ArrayRows):
 
     def _with(self, frame: nw.DataFrame[Any], changed: Mapping[str, Any]) -> nw.DataFrame[Any]:
         """Columns added or replaced; a missing number is missing, not a number that is none, where frames tell."""
+        import narwhals.stable.v2 as nw
+
         backend = self.frame.implementation
         if backend.is_pandas_like():
             frame = nw.from_native(nw.to_native(frame).reset_index(drop=True))
+        if backend.is_pyarrow():
+            arrays = {name: pa.chunked_array([arrow(values)]) for name, values in changed.items()}
+            return frame.with_columns(*(nw.from_native(a, series_only=True).alias(n) for n, a in arrays.items()))
         series = [nw.new_series(name, values, backend=backend) for name, values in changed.items()]
         holed = [name for name, values in changed.items() if np.isnan(values).any()]
         return frame.with_columns(*(one.fill_nan(None) if one.name in holed else one for one in series))
@@ -81,12 +91,23 @@ class MemoryRows(ArrayRows):
         self, names: Sequence[str], made: Mapping[str, NDArray[np.float64]], places: NDArray[np.int64]
     ) -> Any:
         """Columns as the kind of frame that came in: those made elsewhere, the others as the rows at `places` have."""
+        import narwhals.stable.v2 as nw
+
         kept, fresh = [name for name in names if name not in made], dict(made)
-        frame = self.frame.select(kept)[places, :] if kept else nw.from_dict(fresh, backend=self.frame.implementation)
+        frame = (
+            _taken(self.frame.select(kept), places) if kept else nw.from_dict(fresh, backend=self.frame.implementation)
+        )
         frame = self._with(frame, fresh).select(names)
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])
         return _bare(nw.to_native(frame))
+
+
+def _taken(frame: nw.DataFrame[Any], places: NDArray[np.int64]) -> nw.DataFrame[Any]:
+    import narwhals.stable.v2 as nw
+
+    native = nw.to_native(frame)
+    return nw.from_native(native.take(arrow(places))) if isinstance(native, pa.Table) else frame[places, :]
 
 
 def _bare(frame: Any) -> Any:
@@ -108,10 +129,12 @@ def _fresh_levels(column: Any) -> Any:
 
 
 def _named(frame: Any) -> nw.DataFrame[Any]:
+    import narwhals.stable.v2 as nw
+
     if isinstance(frame, np.ndarray):
         if frame.ndim != 2 or frame.dtype.kind not in "fiub":
             raise InputError("A NumPy array must be two-dimensional and numeric; its columns are named x0, x1, ...")
-        table = pa.table({f"x{i}": np.ascontiguousarray(frame[:, i]) for i in range(frame.shape[1])})
+        table = pa.table({f"x{i}": arrow(frame[:, i]) for i in range(frame.shape[1])})
         return nw.from_native(table, eager_only=True)
     try:
         named: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
@@ -127,12 +150,16 @@ def _named(frame: Any) -> nw.DataFrame[Any]:
 
 
 def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
+    import narwhals.stable.v2 as nw
+
     dtype = series.dtype
     if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
         kind: Kind = "integer" if dtype.is_integer() else "float"
         if not dtype.is_float() and series.null_count():
             return kind, series.cast(nw.Float64()).to_numpy()
-        values = series.to_numpy()
+        native = series.to_native()
+        plain = isinstance(native, pa.ChunkedArray) and not dtype.is_decimal()
+        values = numbers(native.combine_chunks()) if plain else series.to_numpy()
         return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
     if dtype.is_temporal():
         return "date", np.empty(len(series))
