@@ -16,7 +16,6 @@ from typing import IO, Any
 from weakref import finalize
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
@@ -26,9 +25,8 @@ from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
 from suffice.method.recordwise import Answer, Labelled, Recordwise
 from suffice.protection.layout import Layout, Wanted
-from suffice.rows.bridge import arrow
 from suffice.rows.derived import Joined
-from suffice.rows.memory import MemoryRows
+from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import BLOCK, RUN, Block, Rows, spans
 from suffice.seed import Stream
 
@@ -77,8 +75,8 @@ def masked(
 def stored(rows: Rows, values: Iterator[Array], names: Sequence[str]) -> Rows:
     """Released values run by run, as rows beside the original: in memory, or in a nameless file where they are many."""
     if rows.n <= SUPER:
-        table = pa.table(dict(zip(names, map(arrow, np.asfortranarray(np.vstack(list(values))).T), strict=True)))
-        return MemoryRows(table, rows.threads)
+        columns = dict(zip(names, np.asfortranarray(np.vstack(list(values))).T, strict=True))
+        return ArrayRows(columns, dict.fromkeys(names, "float"), rows.threads)
     file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the rows that read it
     for run in values:
         file.write(np.ascontiguousarray(run).data)
