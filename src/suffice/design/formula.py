@@ -114,13 +114,11 @@ def _signed(found: Iterable[Token]) -> list[Token]:
     """The tokens behind `1 +`, with 0 written as - 1, and with neighbouring signs in one."""
     signed: list[Token] = [("number", "1")]
     for kind, text in [("sign", "+"), *found]:
-        zero = (kind, text) == ("number", "0")
-        sign = "-" if zero else "".join(text.split())
-        before_kind, before = signed[-1]
-        if zero or kind == "sign":
-            joined = before_kind == "sign" and before[0] in "+-" and sign[0] in "+-"
-            signed[len(signed) - joined :] = [("sign", before * joined + sign)]
-        signed += [("number", "1")] if zero else [(kind, text)] if kind != "sign" else []
+        piece = (kind, "".join(text.split()) if kind == "sign" else text)
+        pieces = [("sign", "-"), ("number", "1")] if piece == ("number", "0") else [piece]
+        if signed[-1][0] == pieces[0][0] == "sign" and {signed[-1][1][0], pieces[0][1][0]} <= {"+", "-"}:
+            pieces[0] = ("sign", signed.pop()[1] + pieces[0][1])
+        signed += pieces
     return signed
 
 
