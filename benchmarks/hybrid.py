@@ -18,7 +18,7 @@ from speed import floor
 from threadpoolctl import threadpool_limits
 
 from suffice import MicroHybrid, Roles, protect
-from suffice.algorithms.hybrid import hybrid
+from suffice.algorithms.hybrid.algorithm import hybrid
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "main": {},

@@ -17,7 +17,9 @@ import numpy as np
 from speed import floor
 from threadpoolctl import threadpool_limits
 
-from suffice.algorithms.partition import best, information_loss, mdav, standardised
+from suffice.algorithms.partition.best import best
+from suffice.algorithms.partition.loss import information_loss, standardised
+from suffice.algorithms.partition.mdav import mdav
 
 K = 3
 Array = np.ndarray

@@ -45,5 +45,4 @@ def __getattr__(name: str) -> Any:  # imported when used, so that `suffice --hel
 
 
 def __dir__() -> list[str]:
-    methods = [name for name in vars(import_module("suffice.microdata")) if name[0].isupper()]
-    return sorted([*_PLACES, *methods, "__version__"])
+    return sorted([*_PLACES, *import_module("suffice.microdata").__all__, "__version__"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass
 from textwrap import fill
-from typing import Any
+from typing import Any, ClassVar
 
 from suffice import microdata
 from suffice.errors import UsageError, suggest
@@ -49,7 +49,7 @@ def describe(method: type[Method]) -> Description:
     """What `method` does, may be given and promises."""
     summary = " ".join((method.__doc__ or "").strip().split("\n\n")[0].split())
     given = tuple(_describe(declared) for declared in declared_parameters(method))
-    return Description(kebab(method), summary, given, method.promises, method.independent, method.references)
+    return Description(kebab(method.__name__), summary, given, method.promises, method.independent, method.references)
 
 
 def _describe(declared: Field[Any]) -> ParameterDescription:
@@ -60,17 +60,28 @@ def _describe(declared: Field[Any]) -> ParameterDescription:
     )
 
 
-class Catalogue(dict[str, type[Method]]):
-    """Methods by name; printed, it lists them with parameters, promises and references."""
+class Catalogue(Mapping[str, type[Method]]):
+    """Methods by name, each imported when it is asked for; printed, they come with parameters and references."""
+
+    classes: ClassVar = {kebab(name): name for name in microdata.__all__}
+
+    def __getitem__(self, name: str) -> type[Method]:
+        found: type[Method] = getattr(microdata, self.classes[name])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.classes)
+
+    def __len__(self) -> int:
+        return len(self.classes)
 
     def __repr__(self) -> str:
         return "\n\n".join("\n".join(in_full(describe(method))) for method in self.values())
 
 
 def methods() -> Catalogue:
-    """Every method by name: those that `suffice.microdata` imports."""
-    found = (value for value in vars(microdata).values() if isinstance(value, type))
-    return Catalogue({kebab(method): method for method in found if issubclass(method, Method)})
+    """Every method by name: those that `suffice.microdata` names."""
+    return Catalogue()
 
 
 def build(name: str, given: Mapping[str, object]) -> Method:

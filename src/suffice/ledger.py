@@ -8,9 +8,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field, TypeAdapter
 
 from suffice.errors import FileError
 from suffice.seed import Seed
@@ -26,7 +23,7 @@ class Entry:
     method: str
     terms: tuple[str, ...]
     """The given terms, each as it is written in full."""
-    reach: Annotated[float, Field(ge=0)]
+    reach: float
     """The largest residual correlation that it carries: d."""
     columns: tuple[str, ...]
     """Keyed digests of the confidential columns."""
@@ -43,7 +40,12 @@ class Entry:
     @classmethod
     def parse(cls, line: str) -> Entry:
         """The entry on a line; a line that is none is a ValueError."""
-        return TypeAdapter(cls).validate_json(line, strict=True)
+        from pydantic import TypeAdapter  # a tenth of a second, where a ledger is
+
+        entry = TypeAdapter(cls).validate_json(line, strict=True)
+        if not entry.reach >= 0:
+            raise ValueError("a correlation below 0")
+        return entry
 
     def line(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=True) + "\n"

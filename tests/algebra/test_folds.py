@@ -66,7 +66,7 @@ FOLDS: dict[str, Callable[[Block], Any]] = {
     "sightings": lambda block: Sightings.of(block.columns["x"] > 1, block.start),
     "digest": lambda block: Digest.of(block, NAMES),
     "leverage": lambda block: Leverage(
-        np.array([len(block), 1, 0]), Peak(float(block.columns["x"].max()), block.start)
+        (len(block), 1, 0), Peak(float(block.columns["x"].max()), block.start)
     ),
     "both": lambda block: Product(Moments.of(matrix(block)), Multiset.of(block, NAMES)),
 }

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from suffice import Microaggregate, MicroHybrid
-from suffice.algorithms.hybrid import hybrid
+from suffice.algorithms.hybrid.algorithm import hybrid
 from suffice.algorithms.partition.aggregates import fits, means
 from tests.attacks.victims import confidential, profile, rules, uncertain, unguarded
 from tests.tolerances import CHANCE, ENGINE

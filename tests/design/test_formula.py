@@ -1,5 +1,4 @@
-import subprocess
-import sys
+from itertools import product
 from keyword import iskeyword
 
 import pytest
@@ -105,13 +104,48 @@ def test_nothing_is_evaluated(tmp_path):
 
 def test_a_list_holds_names_and_needs_no_parser():
     assert parse(["C(a)", "b - 1"]) == Terms(True, ((Factor("C(a)"),), (Factor("b - 1"),)))
-    code = "import sys; from suffice.design.formula import parse; parse(['a']); parse('')"
-    code += "; sys.exit('formulaic' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("formula", "intercept", "terms"),
+    [
+        ("a*b*c", True, "a b a:b c a:c b:c a:b:c"),
+        ("a*b:c", True, "a b:c a:b:c"),
+        ("b:a + c + a:b", True, "b:a c"),
+        ("(c + b)*a - 1", False, "c b a c:a b:a"),
+        ("a + 0 + b", False, "a b"),
+        ("a - 1 + 1", True, "a"),
+        ("(1 + a) + b", True, "a b"),
+        ("a ++ b +- 1", False, "a b"),
+        ("(+ a):b", True, "a:b"),
+        ("2019_t + .z", True, "2019_t .z"),
+    ],
+)
+def test_terms_come_in_the_order_written(formula, intercept, terms):
+    expected = tuple(tuple(map(Factor, term.split(":"))) for term in terms.split())
+    assert parse(formula) == Terms(intercept, expected)
+
+
+def test_columns_that_read_like_a_piece_of_the_formula_stand_where_nothing_is_confused():
+    assert parse("0 + `1`") == Terms(False, ((Factor("1"),),))
+    assert parse("`C(a)`:b + C(a)").terms == ((Factor("C(a)"), Factor("b")), (Factor("a", "C"),))
+
+
+def test_square_of_a_column_in_backquotes():
+    assert parse("square(`a`) + C(`sq`)").terms == ((Factor("a", "square"),), (Factor("sq", "C"),))
+
+
+@pytest.mark.parametrize("text", ["(" * 5000 + "a", "a" + "(" * 5000, "+" * 5000, "log(" * 2000, " " * 5000 + "`"])
+def test_long_nonsense_is_refused_like_short(text):
+    assert "formula" in refused(text)
+
+
+def test_long_formulas_are_read():
+    assert len(parse(" + ".join(f"x{i}" for i in range(3000))).terms) == 3000
 
 
 def test_a_column_named_like_a_word_of_python_goes_bare_and_not_into_a_call():
-    """The parser reads calls as Python does, where `if` cannot stand; text needs no C(), a list no formula."""
+    """In a call `if` cannot stand; text needs no C(), a list no formula."""
     assert str(parse("if + x")) == "1 + if + x"
     refused("C(if)")
     assert parse(["if"]).columns == ("if",)
@@ -131,6 +165,35 @@ def test_what_is_written_is_what_is_parsed(model, intercept):
     assert parsed.intercept == intercept
     assert {frozenset(term) for term in parsed.terms} == {frozenset(term) for term in model}
     assert len(parsed.terms) == len({frozenset(term) for term in model})
+
+
+trees = st.recursive(factors, lambda inner: st.tuples(st.sampled_from("+:*"), inner, inner), max_leaves=7)
+"""A formula as a tree: a factor, or (sign, left, right)."""
+
+
+def written(tree: object) -> str:
+    if isinstance(tree, Factor):
+        return str(tree)
+    sign, left, right = tree
+    return f"({written(left)}) {sign} ({written(right)})"
+
+
+def expanded(tree: object) -> list[tuple[Factor, ...]]:
+    """By definition: a + b is both, a:b every product, a*b is a + b + a:b."""
+    if isinstance(tree, Factor):
+        return [(tree,)]
+    sign, left, right = tree[0], expanded(tree[1]), expanded(tree[2])
+    products = [one + other for one, other in product(left, right)]
+    return {"+": left + right, ":": products, "*": left + right + products}[sign]
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees, st.sampled_from(["", " - 1", " + 0", " + 1", "+-1"]))
+def test_a_formula_is_what_its_signs_say(tree, end):
+    expected = {}
+    for term in expanded(tree):
+        expected.setdefault(frozenset(term), tuple(dict.fromkeys(term)))
+    assert parse(written(tree) + end) == Terms(end in ("", " + 1"), tuple(expected.values()))
 
 
 @settings(max_examples=60, deadline=None)

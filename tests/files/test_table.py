@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 import suffice.files.csv
 from suffice.errors import FileError, InputError, SufficeError, UsageError
-from suffice.files.table import kind_by_suffix, kind_of, read_table, write_table
+from suffice.files.kind import kind_by_suffix, kind_of, write_kind
+from suffice.files.table import read_table
+from suffice.files.writer import Writer, write_table
 from suffice.rows.arrow import columns_of, kinds, numeric_trouble
 from tests.places import SHARED, needs_shared
 
@@ -422,3 +424,25 @@ def test_kind_by_suffix():
         "feather",
         "sav",
     ]
+
+
+def test_what_the_name_of_an_output_asks_for():
+    asked = {"a.PARQUET": "parquet", "a.pq": "parquet", "a.txt": "csv", "a.tsv": "tsv", "a.arrow": "feather"}
+    asked |= {f"a.{kind}": kind for kind in ("csv", "feather", "sav", "dta", "xpt")}
+    assert {name: write_kind(name) for name in asked} == asked
+    for name in ("a", "a.", ".csv", "a.xlsx", "a.zsav", "a.por", "a.sas7bdat"):
+        with pytest.raises(UsageError, match="no known kind of file"):
+            write_kind(name)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "feather", "parquet", "sav", "dta", "xpt"])
+def test_pieces_are_one_file(tmp_path, kind):
+    table = pa.table({"x": [1.5, 2.5, 3.25], "t": pa.array(["a", "b", "a"])})
+    write_table(table, tmp_path / f"whole.{kind}", kind)
+    writer = Writer(str(tmp_path / f"pieces.{kind}"), kind)
+    writer.write(table[:2])
+    writer.write(table[2:])
+    writer.close()
+    read = pq.read_table if kind == "parquet" else lambda path: read_table(path)[0]
+    pieces, whole = (read(tmp_path / f"{name}.{kind}") for name in ("pieces", "whole"))
+    assert pieces.to_pylist() == whole.to_pylist() == table.to_pylist()

@@ -75,9 +75,10 @@ def test_many_sweeps_without_bounds_reach_the_null(given: int, groups: str) -> N
 def test_a_release_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     task, method = skewed(120, 3, given=1), Rotate(sweeps=20)
     pytest.importorskip("numba")
+    monkeypatch.setattr(kernel, "FEW", 0)
     fast = method.mask(task, STREAM).Ystar
-    monkeypatch.setattr("suffice.microdata.rotate.kernel", lambda: turn.turn)
-    assert kernel.kernel() is not turn.turn
+    monkeypatch.setattr("suffice.microdata.rotate.kernel", lambda records: turn.turn)
+    assert kernel.kernel(1) is not turn.turn
     assert np.allclose(method.mask(task, STREAM).Ystar, fast, rtol=0, atol=ENGINE)
 
 

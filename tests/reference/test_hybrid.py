@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from suffice.algebra.array import Array
-from suffice.algorithms.hybrid import Parts, hybrid
+from suffice.algorithms.hybrid.algorithm import Parts, hybrid
 from suffice.algorithms.hybrid.stacks import numbered
 from tests.places import SHARED, matrix, needs_shared
 from tests.tolerances import REFERENCE

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import asin, exp, log, pi, sin, sqrt, tan
 
 import numpy as np
-from scipy.special import betaincinv
 
 from suffice.algebra.array import Array
 
@@ -56,6 +55,8 @@ def chance(k: int, nu: int) -> float:
     if k == 0 or nu < 2 * k:
         return float(k > 0)
     if k == 1:
+        from scipy.special import betaincinv  # the one thing needed of a large package
+
         return sqrt(float(betaincinv(0.5, (nu - 1) / 2, POINT)))
     angle = 2 * asin(sqrt((k - 0.5) / (nu - 1)))
     if 2 * angle >= pi:

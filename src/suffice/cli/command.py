@@ -84,8 +84,8 @@ def refuse_differences(result: Verification) -> None:
 def _ready(plan: Plan, output: Path, report: Path | None, force: bool) -> None:
     """Refuse before the work what would be refused after it."""
     from suffice.files.draft import refuse_overwriting
+    from suffice.files.kind import write_kind
     from suffice.files.source import named_sources
-    from suffice.files.writer import write_kind
 
     write_kind(output)
     refuse_overwriting(output, named_sources(plan.path(plan.data.path)))

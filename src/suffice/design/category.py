@@ -12,6 +12,7 @@ import pyarrow as pa
 from suffice.design.levels import Levels, integers, missing
 from suffice.design.term import Codes
 from suffice.errors import InputError
+from suffice.rows.bridge import numbers
 from suffice.rows.rows import Block
 from suffice.rows.sightings import Sightings
 
@@ -68,7 +69,7 @@ class Category:
         """Only the block's own levels are looked up: there may be a million others."""
         coded = column.dictionary_encode()
         places = [self.texts.get(level, -1) for level in coded.dictionary.to_pylist()]
-        indices = coded.indices.fill_null(len(places)).to_numpy(zero_copy_only=False)
+        indices = numbers(coded.indices, len(places))
         return np.asarray(np.array([*places, self.absent], dtype=np.intp)[indices])
 
     def _find_number(self, column: Any) -> Codes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from suffice.design.formula import NAME
+from suffice.design.tokens import NAME, QUOTED, Reader, tokens
 from suffice.errors import UsageError
 
 ACCEPTED = (
@@ -16,12 +16,10 @@ ACCEPTED = (
 )
 TOKEN = re.compile(
     rf"\s*(?:(?P<number>\d{{1,40}}(?:\.\d{{0,40}})?(?:[eE][+-]?\d{{1,3}})?|\.\d{{1,40}}(?:[eE][+-]?\d{{1,3}})?)"
-    rf"|(?P<column>{NAME.pattern})|`(?P<quoted>[^`]+)`|(?P<sign><=|>=|==|[-+*/()<>=]))"
+    rf"|(?P<column>{NAME.pattern})|{QUOTED}|(?P<sign><=|>=|==|[-+*/()<>=]))"
 )
 LABEL = re.compile(r"\s*([^:`<>=]*?)\s*:(.*)", re.DOTALL)
 COMPARISONS = ("<=", ">=", "==")
-DEEPEST = 20
-"""Brackets inside brackets."""
 
 
 @dataclass(frozen=True)
@@ -88,41 +86,37 @@ def parse(text: str) -> Edit:
     label = LABEL.fullmatch(text)
     name, body = (label[1], label[2]) if label else ("", text)
     try:
-        return _Reader(body).edit(name or " ".join(text.split()))
+        return _EditReader(tokens(body, TOKEN, ACCEPTED)).edit(name or " ".join(text.split()))
     except UsageError as problem:
         raise UsageError(f"The edit {' '.join(text.split())!r} {problem}") from None
 
 
-class _Reader:
+class _EditReader(Reader):
     """Recursive descent over the tokens of one edit."""
-
-    def __init__(self, text: str) -> None:
-        self.tokens = [*_tokens(text), ("end", "")]
-        self.depth = 0
 
     def edit(self, name: str) -> Edit:
         left = self.sum()
-        sign = self._take()
+        sign = self.take()
         if sign not in COMPARISONS:
             raise UsageError("needs one of <=, >=, == between its two sides.")
         right = self.sum()
-        if self._next() in COMPARISONS:
+        if self.next() in COMPARISONS:
             raise UsageError("has more than one comparison. Write two edits.")
-        if self._next():
+        if self.next():
             raise self._lost()
         return _settled(name, left + right * Fraction(-1), sign)
 
     def sum(self) -> Linear:
         found = self.product()
-        while self._next() in ("+", "-"):
-            by = Fraction(1 if self._take() == "+" else -1)
+        while self.next() in ("+", "-"):
+            by = Fraction(1 if self.take() == "+" else -1)
             found = found + self.product() * by
         return found
 
     def product(self) -> Linear:
         found = self.factor()
-        while self._next() in ("*", "/"):
-            sign, other = self._take(), self.factor()
+        while self.next() in ("*", "/"):
+            sign, other = self.take(), self.factor()
             if sign == "/":
                 found = found * _reciprocal(other)
             elif found.columns and other.columns:
@@ -133,59 +127,29 @@ class _Reader:
 
     def factor(self) -> Linear:
         by = Fraction(1)
-        while self._next() in ("+", "-"):
-            by = by if self._take() == "+" else -by
+        while self.next() in ("+", "-"):
+            by = by if self.take() == "+" else -by
         return self.atom() * by
 
     def atom(self) -> Linear:
-        kind, text = self.tokens[0]
+        kind, text = self.token
         if kind == "number":
-            self._take()
+            self.take()
             return Linear(Fraction(text), {})
         if kind in ("column", "quoted"):
-            self._take()
-            if kind == "column" and self._next() == "(":
+            self.take()
+            if kind == "column" and self.next() == "(":
                 raise UsageError("calls a function. Only sums of columns times numbers are linear.")
             return Linear(Fraction(0), {text: Fraction(1)})
         if text != "(":
             raise self._lost()
-        return self.bracket()
-
-    def bracket(self) -> Linear:
-        self._take()
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise UsageError(f"has more than {DEEPEST} brackets inside each other.")
-        inside = self.sum()
-        if self._take() != ")":
-            raise UsageError("has a bracket that is not closed.")
-        self.depth -= 1
-        return inside
-
-    def _next(self) -> str:
-        kind, text = self.tokens[0]
-        return text if kind == "sign" else kind if kind != "end" else ""
-
-    def _take(self) -> str:
-        kind, text = self.tokens.pop(0) if len(self.tokens) > 1 else self.tokens[0]
-        return text if kind == "sign" else kind
+        return self.bracket(self.sum)
 
     def _lost(self) -> UsageError:
-        kind, text = self.tokens[0]
+        kind, text = self.token
         if kind == "end":
             return UsageError(f"ends too early. {ACCEPTED}")
         return UsageError(f"is not understood at {text!r}. {ACCEPTED}")
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    place, end = 0, len(text.rstrip())
-    while place < end:
-        found = TOKEN.match(text, place)
-        if found is None:
-            raise UsageError(f"is not understood at {text[place:].split()[0][:1]!r}. {ACCEPTED}")
-        assert found.lastgroup is not None
-        yield found.lastgroup, found[found.lastgroup]
-        place = found.end()
 
 
 def _reciprocal(other: Linear) -> Fraction:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
+from keyword import iskeyword
 
+from suffice.design.tokens import NAME, QUOTED, Reader, Token, tokens
 from suffice.errors import UsageError
 
 TRANSFORMS = ("C", "log", "log1p", "log10", "sqrt", "square")
@@ -15,14 +18,17 @@ ACCEPTED = (
     + ", ".join(f"{name}()" for name in TRANSFORMS)
     + " of one column, +, :, *, brackets and - 1."
 )
-ALLOWED = {"OPERATOR": ("+", "-", "+-", "++", ":", "*"), "CONTEXT": ("(", ")"), "VALUE": ("1",)}
-"""Tokens by kind, as the parser cuts them: it puts `1 +` first, joins signs and writes 0 as -1."""
-NAME = re.compile(r"[^\W\d][\w.]*")
-CALL = re.compile(rf"({'|'.join(TRANSFORMS)})\((?:({NAME.pattern})|`([^`]+)`)\)")
-
-Token = tuple[str, str]
+COLUMN = rf"{NAME.pattern}|`[^`]+`"
+CALL = re.compile(rf"({'|'.join(TRANSFORMS)})\(\s*({COLUMN})\s*\)")
+TOKEN = re.compile(
+    rf"\s*(?:(?P<call>(?:{'|'.join(TRANSFORMS)})\(\s*(?:{COLUMN})\s*\)(?![(\[]))"
+    r"|(?P<foreign>[\w.]+(?:[(\[](?:[^()\[\]]|[(\[][^()\[\]]*[)\]])*[)\]])+|\{[^}]*\}|'[^']*'|\"[^\"]*\"|[\[\]])"
+    rf"|(?P<number>[0-9.]+)(?![\w.])|(?P<column>[\w.]+)|{QUOTED}|%(?P<word>[^%]*)%"
+    r"|(?P<sign>[()]|[^\w\s.()\[\]{`'\"%](?:\s*[^\w\s.()\[\]{`'\"%])*))"
+)
+"""Signs come in runs, such as +-; what is cut out as foreign is there to be named in a refusal."""
+ALLOWED = {"sign": ("(", ")", "+", "-", "+-", "++", ":", "*"), "number": ("1",), "word": ()}
 END: Token = ("", "")
-ONE: tuple[Token, ...] = (("1", "literal"),)
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,10 @@ class Factor:
 
 
 Term = tuple[Factor, ...]
+Model = dict[frozenset[str], Term]
+"""Terms by what they read like, in the order written."""
+ONE = Factor("1", "1")
+"""The intercept, while a formula is read."""
 
 
 def label(term: Term) -> str:
@@ -88,57 +98,128 @@ def _parse(given: str | tuple[str, ...]) -> Terms:
 
 
 def _parse_formula(given: str) -> Terms:
-    from formulaic.parser import DefaultFormulaParser  # brings pandas: seconds, so only where a formula is
-
-    parser = DefaultFormulaParser()
     try:
-        tokens = [(str(token.token), token.kind.name) for token in parser.get_tokens(given)]
-        _check_tokens(tokens)
-        parsed = [term.factors for term in parser.get_terms(given)]
+        found = _signed(tokens(given, TOKEN, ""))
+        wrong = _wrong(found)
+        terms = () if wrong else _FormulaReader(found).model()
     except UsageError:
-        raise
-    except Exception:  # whatever the parser says, it says about its own syntax, which is not ours
         raise UsageError(f"The formula {given!r} is not understood.\n{ACCEPTED}") from None
-    found = [tuple((factor.expr, factor.eval_method.value) for factor in factors) for factors in parsed]
-    return _terms(tokens, found)
+    wrong = wrong or _wrong_terms(found, terms)
+    if wrong:
+        raise UsageError(f"The formula {wrong}.\n{ACCEPTED}")
+    return Terms((ONE,) in terms, tuple(term for term in terms if term != (ONE,)))
 
 
-def _terms(tokens: Sequence[Token], found: Sequence[tuple[Token, ...]]) -> Terms:
-    products = [pieces for pieces in found if pieces != ONE]
-    terms = [tuple(_factor(*piece) for piece in pieces) for pieces in products]
-    _check_nothing_lost(tokens, products)
-    distinct = {frozenset(term): term for term in reversed(terms)}
-    return Terms(ONE in found, tuple(reversed(distinct.values())))
+def _signed(found: Iterable[Token]) -> list[Token]:
+    """The tokens behind `1 +`, with 0 written as - 1, and with neighbouring signs in one."""
+    signed: list[Token] = [("number", "1")]
+    for kind, text in [("sign", "+"), *found]:
+        piece = (kind, "".join(text.split()) if kind == "sign" else text)
+        pieces = [("sign", "-"), ("number", "1")] if piece == ("number", "0") else [piece]
+        if signed[-1][0] == pieces[0][0] == "sign" and {signed[-1][1][0], pieces[0][1][0]} <= {"+", "-"}:
+            pieces[0] = ("sign", signed.pop()[1] + pieces[0][1])
+        signed += pieces
+    return signed
 
 
-def _check_tokens(tokens: Sequence[Token]) -> None:
-    """The parser knows more operators than are accepted, and drops a subtracted column without a word."""
+def _wrong(found: Sequence[Token]) -> str:
+    """What is not accepted, if anything; only 1 is subtracted, outside brackets and not within a term."""
     depth = 0
-    ends = [*tokens, END, END]
-    for (text, kind), (after, _), (beyond, _) in zip(tokens, ends[1:], ends[2:], strict=False):
-        depth += (text == "(") - (text == ")") if kind == "CONTEXT" else 0
-        subtracts = kind == "OPERATOR" and text in ("-", "+-")
-        if subtracts and (depth or after != "1" or beyond[:1] not in ("", "+", "-")):
-            raise UsageError(f"The formula subtracts more than 1, or has 0 inside a term.\n{ACCEPTED}")
-        if text not in ALLOWED.get(kind, (text,)):
-            raise _not_accepted(text)
+    ends = [*found, END, END]
+    for (kind, text), (_, after), (_, beyond) in zip(found, ends[1:], ends[2:], strict=False):
+        if kind == "sign":
+            depth += (text == "(") - (text == ")")
+            if text in ("-", "+-") and (depth or after != "1" or beyond[:1] not in ("", "+", "-")):
+                return "subtracts more than 1, or has 0 inside a term"
+        if kind == "foreign" or text not in ALLOWED.get(kind, (text,)):
+            return f"has {' '.join(text.split())!r}, which is not accepted"
+    return ""
 
 
-def _check_nothing_lost(tokens: Sequence[Token], products: Sequence[tuple[Token, ...]]) -> None:
-    """The parser takes a column named like a number or a call for that number or call: refuse such a pair."""
-    ways = {"NAME": "lookup", "PYTHON": "python"}
-    written = {(text, ways[kind]) for text, kind in tokens if kind in ways}
-    if written != {piece for pieces in products for piece in pieces}:
-        raise UsageError(f"The formula has a column whose name reads like another piece of it.\n{ACCEPTED}")
+def _wrong_terms(found: Iterable[Token], terms: Iterable[Term]) -> str:
+    """1 is no factor; and nothing is lost that reads like another piece, as a column `1` reads like 1."""
+    if any(ONE in term for term in terms if len(term) > 1):
+        return "has '1', which is not accepted"
+    written = {_factor(*token) for token in found if token[0] != "sign"}
+    if {ONE, *written} != {ONE, *(factor for term in terms for factor in term)}:
+        return "has a column whose name reads like another piece of it"
+    return ""
 
 
-def _factor(text: str, way: str) -> Factor:
-    if way == "lookup":
+class _FormulaReader(Reader):
+    """Recursive descent over the tokens of one formula."""
+
+    def model(self) -> tuple[Term, ...]:
+        found = self.sum()
+        scaled = [tuple(factor for factor in term if factor != ONE) for term in found.values()]
+        if self.next() or len(set(scaled)) < len(scaled):  # a and 1:a
+            raise UsageError("goes on, or has a term twice.")
+        return tuple(found.values())
+
+    def sum(self) -> Model:
+        if self.next() in ("+", "++"):
+            self.take()
+        found = self.product()
+        while self.next() in ("+", "++", "-", "+-"):
+            if "-" in self.take():
+                self.take()
+                found.pop(frozenset("1"), None)
+            else:
+                _join(found, self.product())
+        return found
+
+    def product(self) -> Model:
+        found = self.interaction()
+        while self.next() == "*":
+            self.take()
+            right = self.interaction()
+            crossed = _crossed(found, right)
+            _join(found, right)
+            _join(found, crossed)
+        return found
+
+    def interaction(self) -> Model:
+        found = self.atom()
+        while self.next() == ":":
+            self.take()
+            found = _crossed(found, self.atom())
+        return found
+
+    def atom(self) -> Model:
+        if self.next() == "(":
+            return self.bracket(self.sum)
+        kind, text = self.token
+        if kind in ("sign", "end"):
+            raise UsageError("has a sign too many.")
+        self.take()
+        factor = _factor(kind, text)
+        return {frozenset([_reading(factor)]): (factor,)}
+
+
+def _join(found: Model, other: Model) -> None:
+    for key, term in other.items():
+        found.setdefault(key, term)
+
+
+def _crossed(left: Model, right: Model) -> Model:
+    found: Model = {}
+    for (one, first), (two, second) in product(left.items(), right.items()):
+        extra = [factor for factor in second if _reading(factor) not in one]
+        found.setdefault(one | two, (*first, *extra))
+    return found
+
+
+def _factor(kind: str, text: str) -> Factor:
+    if kind == "number":
+        return ONE
+    call = CALL.fullmatch(text) if kind == "call" else None
+    if call is None:
         return Factor(text)
-    if way == "python" and (call := CALL.fullmatch(text)):
-        return Factor(call[2] or call[3], call[1])
-    raise _not_accepted(f"{{{text}}}" if way == "python" and "(" not in text else text)
+    name = call[2].strip("`")
+    if iskeyword(name):
+        raise UsageError("has a word of Python in a call.")
+    return Factor(name, call[1])
 
 
-def _not_accepted(piece: str) -> UsageError:
-    return UsageError(f"The formula has {piece!r}, which is not accepted.\n{ACCEPTED}")
+def _reading(factor: Factor) -> str:
+    return str(factor) if factor.transform in TRANSFORMS else factor.column

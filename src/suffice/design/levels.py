@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from suffice.errors import InputError
+from suffice.rows.bridge import flags
 from suffice.rows.sightings import Sightings
 
 CAP = 5_000_000
@@ -77,7 +78,7 @@ class Census:
 def missing(column: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """True where a cell is missing."""
     if isinstance(column, pa.Array):
-        return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+        return flags(column.is_null())
     return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 

@@ -16,6 +16,7 @@ from suffice.design.groups import by_groups
 from suffice.design.roles import Roles
 from suffice.errors import InputError
 from suffice.rows.arrow import as_float
+from suffice.rows.bridge import flags
 from suffice.rows.derived import check_aligned
 from suffice.rows.rows import Block, Rows
 
@@ -162,7 +163,7 @@ def _flags(rows: Rows, names: Sequence[str]) -> Flags:
 
 def _absent(values: Any) -> Flags:
     if isinstance(values, pa.Array):
-        return np.asarray(values.is_null().to_numpy(zero_copy_only=False))
+        return flags(values.is_null())
     return np.isnan(as_float(values))
 
 

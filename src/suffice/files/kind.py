@@ -1,4 +1,4 @@
-"""What kind of file a path holds, decided by its name and its first bytes."""
+"""Kinds of files: what a path holds, decided by its name and its first bytes, and what a name asks for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from suffice.errors import FileError, InputError, UsageError, suggest
 
 SUFFIXES = {
     ".parquet": "parquet",
+    ".pq": "parquet",
     ".csv": "csv",
     ".txt": "csv",
     ".tsv": "tsv",
@@ -21,9 +22,11 @@ SUFFIXES = {
     ".sas7bdat": "sas7bdat",
     ".xpt": "xpt",
 }
-"""Kinds by suffix. SPSS .por and SAS .sas7bdat can be read only."""
-
-READ_ONLY = ("por", "sas7bdat")
+"""Kinds by suffix."""
+READ_ONLY = (".zsav", ".por", ".sas7bdat")
+STREAMS = ("parquet", "csv", "tsv", "feather")
+"""Kinds of file that are written piece by piece."""
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"\xff\xff\xff\xff": "feather"}
 REFUSED = {
     b"PK\x03\x04": "is a zip archive or an Excel workbook. Unpack it, or save the sheet as CSV (UTF-8).",
@@ -73,6 +76,17 @@ def kind_by_suffix(path: str | os.PathLike[str]) -> str:
         return SUFFIXES[suffix]
     near = suggest(suffix, SUFFIXES)
     raise UsageError(f"{Path(path).name!r}: the kind of file is not known.{near}\nKnown are {', '.join(SUFFIXES)}.")
+
+
+def write_kind(path: str | os.PathLike[str]) -> str:
+    """The kind of file that the name of an output asks for."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES or suffix in READ_ONLY:
+        raise UsageError(
+            f"The output's name ends in {suffix.lstrip('.')!r}, which is no known kind of file.\n"
+            "Use .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt."
+        )
+    return SUFFIXES[suffix]
 
 
 def _head(where: Path) -> bytes:

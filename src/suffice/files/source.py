@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import csv
 
 from suffice.errors import FileError
-from suffice.files.kind import kind_of
+from suffice.files.kind import DELIMITERS, STREAMS, kind_of
 from suffice.files.statfile import read_statfile
 from suffice.files.table import read_table
 from suffice.progress import Progress
@@ -36,7 +35,7 @@ def read_back(path: str, kind: str, schema: Any, threads: int) -> Rows:
     """
     if kind == "parquet":
         return ParquetRows(path, threads)
-    if kind not in ("csv", "tsv", "feather"):
+    if kind not in STREAMS:
         return MemoryRows(read_statfile(Path(path), kind)[0], threads)
     table = _read_arrow(path, kind, schema)
     if table is None:
@@ -58,10 +57,12 @@ def _read_feather(path: str) -> pa.Table:
 
 
 def _read_text(path: str, kind: str, schema: Any) -> pa.Table:
+    from pyarrow import csv
+
     types = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
     return csv.read_csv(
         path,
-        parse_options=csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True),
+        parse_options=csv.ParseOptions(delimiter=DELIMITERS[kind], newlines_in_values=True),
         convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types)),
     )
 

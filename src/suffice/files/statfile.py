@@ -67,7 +67,7 @@ def _is_whole(column: pa.ChunkedArray) -> bool:
 
 
 def write_statfile(table: pa.Table, path: str, kind: str) -> None:
-    """Raises OSError where the disk refuses, FileError where the format does."""
+    """Raises FileError where the disk or the format refuses."""
     odd = [field.name for field in table.schema if pa.types.is_nested(field.type) or pa.types.is_binary(field.type)]
     if odd:
         raise FileError(f"Columns that cannot be written as .{kind}: {', '.join(odd)}. Drop them, or write Parquet.")
@@ -89,8 +89,8 @@ def _written(table: pa.Table, path: str, kind: str) -> bool:
     module = _pyreadstat()
     try:
         getattr(module, WRITERS[kind])(table.to_pandas(), path)
-    except OSError:
-        raise
+    except OSError as error:
+        raise FileError(f"Writing failed: {error.strerror or 'input/output error'}.") from None
     except Exception:
         return False
     again, _ = _attempt(getattr(module, READERS[kind]), Path(path))

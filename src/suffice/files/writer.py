@@ -1,4 +1,4 @@
-"""Tables one after the other into one file of a kind."""
+"""Tables into one file of a kind, one after the other: every digit of their numbers."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import os
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from suffice.errors import UsageError
-from suffice.files.table import write_table
+from suffice.errors import FileError, UsageError
+from suffice.files.kind import DELIMITERS, READ_ONLY, STREAMS, SUFFIXES
+from suffice.files.statfile import write_statfile
 from suffice.rows.arrow import kinds
-
-STREAMS = ("parquet", "csv", "tsv", "feather")
-"""Kinds of file that can be written piece by piece."""
 
 
 class Writer:
-    """Tables one after the other into one file."""
+    """Tables one after the other into one file.
+
+    path: may be nameless, such as /proc/self/fd/7; the kind is therefore given apart
+    """
 
     def __init__(self, path: str, kind: str) -> None:
         self.path, self.kind = path, kind
+        self.file: Any = None
         self.sink: Any = None
         self.held: list[pa.Table] = []
 
@@ -28,37 +29,54 @@ class Writer:
         if self.kind not in STREAMS:
             self.held.append(table)
             return
+        table = _undictionaried(table) if self.kind in DELIMITERS else table
         if self.sink is None:
             self.sink = self._open(table.schema)
         self.sink.write_table(table)
 
     def _open(self, schema: Any) -> Any:
+        self.file = pa.OSFile(self.path, "wb")  # Arrow may unlink a path that it cannot write to
         if self.kind == "parquet":
+            import pyarrow.parquet as pq
+
             text = [name for name, kind in kinds(schema).items() if kind == "category"]
-            return pq.ParquetWriter(self.path, schema, use_dictionary=text, compression="snappy")
+            return pq.ParquetWriter(self.file, schema, use_dictionary=text, compression="snappy")
         if self.kind == "feather":
-            return pa.ipc.new_file(self.path, schema)
+            return pa.ipc.new_file(self.file, schema)
         import pyarrow.csv as csv
 
-        return csv.CSVWriter(
-            self.path, schema, write_options=csv.WriteOptions(delimiter="\t" if self.kind == "tsv" else ",")
-        )
+        return csv.CSVWriter(self.file, schema, write_options=csv.WriteOptions(delimiter=DELIMITERS[self.kind]))
 
     def close(self) -> None:
         if self.kind not in STREAMS:
-            write_table(pa.concat_tables(self.held), self.path, self.kind)
+            write_statfile(pa.concat_tables(self.held), self.path, self.kind)
         elif self.sink is not None:
             self.sink.close()
+            self.file.close()
 
 
-def write_kind(path: str | os.PathLike[str]) -> str:
-    """The kind of file that a name asks for."""
-    suffix = os.path.splitext(os.fspath(path))[1].lower().lstrip(".")
-    known = {"arrow": "feather", "pq": "parquet", "txt": "csv"}
-    kind = known.get(suffix, suffix)
-    if kind not in (*STREAMS, "sav", "dta", "xpt"):
-        raise UsageError(
-            f"The output's name ends in {suffix!r}, which is no known kind of file.\n"
-            "Use .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt."
-        )
-    return kind
+def write_table(table: pa.Table, path: str | os.PathLike[str], kind: str) -> None:
+    """Writes one table."""
+    if f".{kind}" in READ_ONLY:
+        raise UsageError(f".{kind} files can be read and not written. Write .sav, .xpt or .parquet.")
+    if kind not in SUFFIXES.values():
+        raise UsageError(f"{kind!r} is no kind of file. Known are {', '.join(sorted(set(SUFFIXES.values())))}.")
+    if not _written(Writer(os.fspath(path), kind), table):
+        raise FileError(f"The table cannot be written as {kind}: a column's type is not allowed there.")
+
+
+def _written(writer: Writer, table: pa.Table) -> bool:
+    try:
+        writer.write(table)
+        writer.close()
+    except OSError as error:
+        raise FileError(f"Writing failed: {error.strerror or 'input/output error'}.") from None
+    except pa.ArrowException:  # may quote cells, so it ends here and is nobody's context
+        return False
+    return True
+
+
+def _undictionaried(table: pa.Table) -> pa.Table:
+    """CSV has no dictionaries."""
+    types = [(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type) for f in table.schema]
+    return table.cast(pa.schema(types))

@@ -45,7 +45,7 @@ class Method(ABC):
     @property
     def name(self) -> str:
         """The class name in kebab case: residual-correlation."""
-        return kebab(type(self))
+        return kebab(type(self).__name__)
 
     def parameters(self) -> dict[str, object]:
         """Parameter values by name; a data set is none of them (it is the `companion`)."""
@@ -121,9 +121,9 @@ class AMethod:
         raise ValueError
 
 
-def kebab(method: type[Method]) -> str:
+def kebab(name: str) -> str:
     """ResidualCorrelation -> residual-correlation."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", method.__name__).lower()
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
 
 
 def declared_parameters(method: type[Method]) -> list[Field[Any]]:

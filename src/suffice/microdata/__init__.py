@@ -1,20 +1,55 @@
-"""Methods for microdata, one file each. One import line here makes a method known everywhere."""
+"""Methods for microdata, one file each, imported when used. An import line and a name here make a method known."""
 
-from suffice.microdata.addition import Addition as Addition
-from suffice.microdata.fitted import Fitted as Fitted
-from suffice.microdata.householder import Householder as Householder
-from suffice.microdata.ipso import Ipso as Ipso
-from suffice.microdata.ipso_a import IpsoA as IpsoA
-from suffice.microdata.ipso_b import IpsoB as IpsoB
-from suffice.microdata.micro_hybrid import MicroHybrid as MicroHybrid
-from suffice.microdata.microaggregate import Microaggregate as Microaggregate
-from suffice.microdata.microaggregate_noise import MicroaggregateNoise as MicroaggregateNoise
-from suffice.microdata.mixture import Mixture as Mixture
-from suffice.microdata.moment_householder import MomentHouseholder as MomentHouseholder
-from suffice.microdata.outliers_apart import OutliersApart as OutliersApart
-from suffice.microdata.residual_correlation import ResidualCorrelation as ResidualCorrelation
-from suffice.microdata.resize import Resize as Resize
-from suffice.microdata.restore import Restore as Restore
-from suffice.microdata.romm import Romm as Romm
-from suffice.microdata.rotate import Rotate as Rotate
-from suffice.microdata.score_correlation import ScoreCorrelation as ScoreCorrelation
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from suffice.microdata.addition import Addition
+    from suffice.microdata.fitted import Fitted
+    from suffice.microdata.householder import Householder
+    from suffice.microdata.ipso import Ipso
+    from suffice.microdata.ipso_a import IpsoA
+    from suffice.microdata.ipso_b import IpsoB
+    from suffice.microdata.micro_hybrid import MicroHybrid
+    from suffice.microdata.microaggregate import Microaggregate
+    from suffice.microdata.microaggregate_noise import MicroaggregateNoise
+    from suffice.microdata.mixture import Mixture
+    from suffice.microdata.moment_householder import MomentHouseholder
+    from suffice.microdata.outliers_apart import OutliersApart
+    from suffice.microdata.residual_correlation import ResidualCorrelation
+    from suffice.microdata.resize import Resize
+    from suffice.microdata.restore import Restore
+    from suffice.microdata.romm import Romm
+    from suffice.microdata.rotate import Rotate
+    from suffice.microdata.score_correlation import ScoreCorrelation
+
+__all__ = [
+    "Addition",
+    "Fitted",
+    "Householder",
+    "Ipso",
+    "IpsoA",
+    "IpsoB",
+    "MicroHybrid",
+    "Microaggregate",
+    "MicroaggregateNoise",
+    "Mixture",
+    "MomentHouseholder",
+    "OutliersApart",
+    "ResidualCorrelation",
+    "Resize",
+    "Restore",
+    "Romm",
+    "Rotate",
+    "ScoreCorrelation",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A method lies in the file that is named like it: IpsoA in ipso_a."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    file = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
+    return getattr(import_module(f"{__name__}.{file}"), name)

@@ -30,13 +30,13 @@ class ControlledRounding(Recordwise):
         return self.rest(records, stream, records.n)
 
     def rest(self, records: Records, stream: Stream, n: int) -> Masked:
-        from suffice.algorithms.rounding import rounded
+        from suffice.algorithms.rounding.rounding import rounded
 
         Y = rounded(*self._cells(records, stream), **_kept(records), behind=n / max(records.n, 1))
         return self._masked(Y)
 
     def part(self, records: Records, stream: Stream) -> tuple[Masked, NDArray[np.int64]]:
-        from suffice.algorithms.rounding import mostly_rounded
+        from suffice.algorithms.rounding.parts import mostly_rounded
 
         Y, waiting = mostly_rounded(*self._cells(records, stream), **_kept(records))
         return self._masked(Y), waiting

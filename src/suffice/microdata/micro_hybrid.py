@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.hybrid import BELOW, KeptStatistic, Parts, Slopes, hybrid, kept
+from suffice.algorithms.hybrid.algorithm import Parts, hybrid
+from suffice.algorithms.hybrid.kept import KeptStatistic, kept
+from suffice.algorithms.hybrid.slopes import BELOW, Slopes
 from suffice.design.design import Design
 from suffice.design.formula import Term, label, parse
 from suffice.design.roles import Roles

@@ -98,12 +98,12 @@ class Rotate(Recordwise):
         dealer = Dealer.of(records, self.groups, self.zeros)
         start, repairs = repaired(records.Y, ground, dealer, stream)
         Y, course = np.array(start, order="C"), self._course(likeness, stream)
-        turn, most = kernel(), self.most if self.sweeps is None else self.sweeps
+        most = self.most if self.sweeps is None else self.sweeps
         reason = self._arrived(likeness, course, Y)
         while reason is None and course.sweeps < most:
             generator = stream.generator("sweep", course.sweeps + 1)
             groups = dealer.groups(Y, course.sweeps + 1, generator)
-            turn(Y, ground, groups, Chance.drawn(generator, ground, groups))
+            kernel(len(Y))(Y, ground, groups, Chance.drawn(generator, ground, groups))
             course.note(likeness.canonical(Y))
             if progress is not None:
                 progress("rotating", course.sweeps, most)

@@ -24,6 +24,7 @@ from suffice.protection.small import SMALL, SmallStrata
 from suffice.protection.steps import SAMPLED, Original
 from suffice.protection.strata import Chunk, Places, Strata
 from suffice.rows.arrow import as_float
+from suffice.rows.bridge import arrow
 from suffice.rows.derived import COMPANION, RELEASED, Beside, aligned
 from suffice.rows.rows import Block, Product, Rows
 from suffice.rows.spool import HELD, Spool
@@ -219,7 +220,7 @@ class _Room:
         assert self.spool is not None
         columns = dict(zip(names, values.T, strict=True))
         none = np.full(len(places), np.nan)
-        arrays = [pa.array(places), *(pa.array(columns.get(name, none)) for name in self.names)]
+        arrays = [arrow(places), *(arrow(columns.get(name, none)) for name in self.names)]
         self.spool.write(pa.RecordBatch.from_arrays(arrays, names=["place", *self.names]))
 
     def close(self) -> Array | Rows:

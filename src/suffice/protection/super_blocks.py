@@ -24,6 +24,7 @@ from suffice.errors import InfeasibleError
 from suffice.method.recordwise import Recordwise
 from suffice.protection.layout import Layout, Wanted
 from suffice.protection.solution import Regression
+from suffice.rows.bridge import arrow
 from suffice.rows.rows import Rows
 from suffice.rows.spool import parted, stored
 from suffice.seed import Stream
@@ -122,7 +123,7 @@ class _Rounds:
                 else:
                     generator = self.stream.generator(f"super-block {turn}", number)
                     where = generator.integers(self.count, size=len(records))
-                yield pa.RecordBatch.from_arrays([pa.array(column) for column in records.T], names=names), where
+                yield pa.RecordBatch.from_arrays([arrow(column) for column in records.T], names=names), where
 
         names = list(self.layout.names)
         return parted(items(), self.count, dict.fromkeys(names, "float"), self.rows)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import failing
 from suffice.protection.protected import Protected
+from suffice.rows.bridge import arrow
 from suffice.rows.shuffle import bucket_count, dealt
 from suffice.rows.threads import one_ahead
 
@@ -27,6 +28,6 @@ def delivered(done: Protected, names: Sequence[str], folder: str | None) -> Iter
 
         def ordered(number: int) -> pa.Table:
             table = pa.Table.from_batches(buckets[number].batches(names))
-            return table.take(stream.permutation(number, len(table)))
+            return table.take(arrow(stream.permutation(number, len(table))))
 
         yield from one_ahead(ordered, range(count))

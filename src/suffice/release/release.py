@@ -18,8 +18,9 @@ from suffice.design.limits import Limits
 from suffice.design.roles import Roles
 from suffice.errors import FileError, NotPreservedError, UsageError, failing
 from suffice.files.draft import Draft, commit, refuse_overwriting
+from suffice.files.kind import write_kind
 from suffice.files.source import named_sources, read_back
-from suffice.files.writer import Writer, write_kind
+from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, enforce, judge
 from suffice.ledger import Entry, Ledger
 from suffice.method.method import Method

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from suffice.algebra.array import Array
 from suffice.errors import InputError
+from suffice.rows.bridge import arrow, flags, numbers
 from suffice.rows.rows import Block, Kind, Run, per_run, spans
 from suffice.rows.sightings import Sightings
 
@@ -82,7 +83,7 @@ def _column(name: str, column: Any) -> Any:
         column = column.cast(pa.float64())
     if kind == "integer" and column.null_count:
         column = pc.cast(column, pa.float64(), safe=False)
-    return column.to_numpy(zero_copy_only=False)
+    return numbers(column)
 
 
 def _is_utf8(text: pa.Array) -> bool:
@@ -106,7 +107,7 @@ def numeric_trouble(table: pa.Table, column: str) -> Sightings:
 def not_numbers(text: pa.Array, start: int) -> Sightings:
     """Where the text of a block is neither a number nor missing."""
     fine = pc.fill_null(pc.match_substring_regex(text, NUMBER), True)
-    return Sightings.of(~fine.to_numpy(zero_copy_only=False), start)
+    return Sightings.of(~flags(fine), start)
 
 
 def plain(of: Any) -> Any:
@@ -129,7 +130,8 @@ def concatenated(parts: Sequence[Any]) -> Any:
 
 def batch_of(run: Run, columns: Sequence[str]) -> pa.RecordBatch:
     """A run of blocks as an Arrow batch; missing numbers are missing cells."""
-    arrays = [pa.array(concatenated([block.columns[name] for block in run]), from_pandas=True) for name in columns]
+    joined = [concatenated([block.columns[name] for block in run]) for name in columns]
+    arrays = [arrow(column) if isinstance(column, np.ndarray) else column for column in joined]
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
@@ -148,9 +150,9 @@ def taken(batches: Iterable[Any], places: Any) -> pa.Table:
     found, start = [], 0
     for batch in batches:
         first, last = np.searchsorted(needed, [start, start + len(batch)])
-        found.append(batch.take(pa.array(needed[first:last] - start)))
+        found.append(batch.take(arrow(needed[first:last] - start)))
         start += len(batch)
-    return pa.Table.from_batches(found).take(pa.array(at))
+    return pa.Table.from_batches(found).take(arrow(at))
 
 
 def rechunked(batches: Iterable[Any]) -> Iterator[Any]:

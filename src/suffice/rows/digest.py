@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from suffice.rows.bridge import numbers
 from suffice.rows.rows import Block
 
 
@@ -36,7 +37,7 @@ def _hash(values: Any) -> bytes:
     if isinstance(values, np.ndarray):
         return hashlib.sha256(np.ascontiguousarray(values, dtype=np.float64).data).digest()
     coded = values.dictionary_encode()  # codes in order of first appearance: decided by the values alone
-    found = hashlib.sha256(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32))
+    found = hashlib.sha256(numbers(coded.indices, -1).astype(np.int32))
     for text in coded.dictionary.to_pylist():
         found.update(b"\0" + str(text).encode())
     return found.digest()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -14,7 +13,11 @@ from suffice.algebra.array import Flags
 from suffice.errors import InputError
 from suffice.progress import Progress
 from suffice.rows.arrow import rechunked
+from suffice.rows.bridge import arrow, numbers
 from suffice.rows.rows import Block, Kind, Rows, per_run, spans
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw  # imported where a frame is: a fifth of a second
 
 
 class ArrayRows(Rows):
@@ -53,12 +56,14 @@ class MemoryRows(ArrayRows):
         self.kinds: Mapping[str, Kind] = {name: kind for name, (kind, _) in found.items()}
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        return rechunked(as_table(nw.to_native(self.named), columns).to_batches())
+        return rechunked(as_table(self.named.to_native(), columns).to_batches())
 
     def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> MemoryRows:
         """As the kind of frame that came in, with all its columns."""
+        import narwhals.stable.v2 as nw
+
         places = np.flatnonzero(kept)
-        frame = self.named[places, :]
+        frame = _taken(self.named, places)
         holed = {name: np.where(blank[name], np.nan, self.columns[name])[places] for name in blank}
         if isinstance(self.native, np.ndarray):
             native: Any = np.column_stack([holed.get(n, self.columns[n][places]) for n in self.named.columns])
@@ -68,16 +73,25 @@ class MemoryRows(ArrayRows):
 
     def _with(self, frame: nw.DataFrame[Any], changed: Mapping[str, Any]) -> nw.DataFrame[Any]:
         """Columns added or replaced; a missing number is missing, not a number that is none, where frames tell."""
+        import narwhals.stable.v2 as nw
+
         backend = self.named.implementation
         if backend.is_pandas_like():
             frame = nw.from_native(nw.to_native(frame).reset_index(drop=True))
+        if backend.is_pyarrow():
+            arrays = {name: pa.chunked_array([arrow(values)]) for name, values in changed.items()}
+            return frame.with_columns(*(nw.from_native(a, series_only=True).alias(n) for n, a in arrays.items()))
         series = [nw.new_series(name, values, backend=backend) for name, values in changed.items()]
         holed = [name for name, values in changed.items() if np.isnan(values).any()]
         return frame.with_columns(*(one.fill_nan(None) if one.name in holed else one for one in series))
 
     def frame(self, names: Sequence[str], made: Mapping[str, NDArray[Any]], places: NDArray[np.int64]) -> Any:
+        import narwhals.stable.v2 as nw
+
         kept, fresh = [name for name in names if name not in made], dict(made)
-        frame = self.named.select(kept)[places, :] if kept else nw.from_dict(fresh, backend=self.named.implementation)
+        frame = (
+            _taken(self.named.select(kept), places) if kept else nw.from_dict(fresh, backend=self.named.implementation)
+        )
         frame = self._with(frame, fresh).select(names)
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])
@@ -89,9 +103,18 @@ def as_table(frame: Any, names: Sequence[str]) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame.select(list(names))
     if isinstance(frame, np.ndarray):
-        return pa.table({name: frame[:, j] for j, name in enumerate(names)})
+        return pa.table({name: arrow(np.ascontiguousarray(frame[:, j])) for j, name in enumerate(names)})
+    import narwhals.stable.v2 as nw
+
     named = nw.from_native(frame, eager_only=True)
     return pa.table({name: named.get_column(name).to_arrow() for name in names})
+
+
+def _taken(frame: nw.DataFrame[Any], places: NDArray[np.int64]) -> nw.DataFrame[Any]:
+    import narwhals.stable.v2 as nw
+
+    native = nw.to_native(frame)
+    return nw.from_native(native.take(arrow(places))) if isinstance(native, pa.Table) else frame[places, :]
 
 
 def _bare(frame: Any) -> Any:
@@ -113,10 +136,12 @@ def _fresh_levels(column: Any) -> Any:
 
 
 def _named(frame: Any) -> nw.DataFrame[Any]:
+    import narwhals.stable.v2 as nw
+
     if isinstance(frame, np.ndarray):
         if frame.ndim != 2 or frame.dtype.kind not in "fiub":
             raise InputError("A NumPy array must be two-dimensional and numeric; its columns are named x0, x1, ...")
-        table = pa.table({f"x{i}": np.ascontiguousarray(frame[:, i]) for i in range(frame.shape[1])})
+        table = pa.table({f"x{i}": arrow(frame[:, i]) for i in range(frame.shape[1])})
         return nw.from_native(table, eager_only=True)
     try:
         named: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
@@ -132,12 +157,16 @@ def _named(frame: Any) -> nw.DataFrame[Any]:
 
 
 def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
+    import narwhals.stable.v2 as nw
+
     dtype = series.dtype
     if dtype.is_float() or dtype.is_integer() or dtype.is_decimal():
         kind: Kind = "integer" if dtype.is_integer() else "float"
         if not dtype.is_float() and series.null_count():
             return kind, series.cast(nw.Float64()).to_numpy()
-        values = series.to_numpy()
+        native = series.to_native()
+        plain = isinstance(native, pa.ChunkedArray) and not dtype.is_decimal()
+        values = numbers(native.combine_chunks()) if plain else series.to_numpy()
         return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
     if dtype.is_temporal():
         return "date", np.empty(len(series))

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from suffice.rows.bridge import numbers
 from suffice.rows.rows import Block
 
 Words = NDArray[np.uint64]
@@ -65,7 +66,7 @@ def text_words(values: Any) -> Words:
     """A word for each cell of an Arrow text column; a missing one is 0."""
     coded = values.dictionary_encode()
     levels = coded.dictionary
-    codes = coded.indices.fill_null(len(levels)).to_numpy(zero_copy_only=False)
+    codes = numbers(coded.indices, len(levels))
     return np.asarray(np.append(_texts(levels), np.uint64(0))[codes])
 
 

@@ -177,9 +177,10 @@ class Rows(ABC):
         import pyarrow as pa
 
         from suffice.rows.arrow import taken, undictionaried
+        from suffice.rows.bridge import arrow
 
         kept = [name for name in names if name not in made]
-        columns = {name: pa.array(values, from_pandas=True) for name, values in made.items()}
+        columns = {name: arrow(values) for name, values in made.items()}
         if kept:
             table = taken(self.batches(kept), places)
             columns |= {name: table[name] for name in kept}

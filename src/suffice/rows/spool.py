@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.errors import failing
 from suffice.rows.arrow import as_float, columns_of, rechunked, undictionaried
+from suffice.rows.bridge import arrow, numbers
 from suffice.rows.memory import ArrayRows
 from suffice.rows.parquet import ArrowRows
 from suffice.rows.rows import Kind, Rows, per_run, spans
@@ -77,7 +78,7 @@ def stored(rows: Rows, values: Iterable[Array], names: Sequence[str]) -> Rows:
     spool = Spool(pa.schema(dict.fromkeys(names, pa.float64())), dict.fromkeys(names, "float"), rows.threads)
     for run in values:
         for first, last in spans(0, len(run), per_run()):
-            spool.write(pa.RecordBatch.from_arrays([pa.array(y) for y in run[first:last].T], names=list(names)))
+            spool.write(pa.RecordBatch.from_arrays([arrow(y) for y in run[first:last].T], names=list(names)))
     spool.close()
     return spool
 
@@ -94,7 +95,7 @@ def selected(rows: Rows, kept: Flags, columns: Sequence[str], blank: Mapping[str
         ]
         batch = pa.RecordBatch.from_arrays(arrays, names=list(columns))
         spool = spool or Spool(batch.schema, {name: rows.kinds[name] for name in columns}, rows.threads)
-        spool.write(batch.filter(pa.array(kept[here])))
+        spool.write(batch.filter(arrow(kept[here])))
         start += len(batch)
     assert spool is not None
     spool.close()
@@ -102,8 +103,8 @@ def selected(rows: Rows, kept: Flags, columns: Sequence[str], blank: Mapping[str
 
 
 def _blanked(column: Any, blank: Flags) -> Any:
-    values = as_float(column.to_numpy(zero_copy_only=False))
-    return pa.array(np.where(blank, np.nan, values), from_pandas=True)
+    values = as_float(numbers(column))
+    return arrow(np.where(blank, np.nan, values))
 
 
 def dealt(
@@ -156,7 +157,7 @@ def _labelled(
 def _parted(batch: Any, labels: NDArray[Any], count: int) -> tuple[Any, NDArray[np.intp]]:
     """A batch in the order of its parts, and how many rows each has."""
     plain = undictionaried(batch)
-    moved = plain.take(pa.array(np.argsort(labels, kind="stable"))) if count > 1 else plain
+    moved = plain.take(arrow(np.argsort(labels, kind="stable"))) if count > 1 else plain
     return moved, np.bincount(labels, minlength=count)
 
 
@@ -183,7 +184,7 @@ def in_order(rows: Rows, by: str, columns: Sequence[str]) -> Rows:
     for part in parts:
         table = pa.Table.from_batches(part.batches(wanted))
         values = as_float(columns_of(table, [by])[by])
-        table = table.take(pa.array(np.argsort(values, kind="stable"))).select(list(columns)).combine_chunks()
+        table = table.take(arrow(np.argsort(values, kind="stable"))).select(list(columns)).combine_chunks()
         spool = spool or Spool(table.schema, {name: rows.kinds[name] for name in columns}, rows.threads)
         for batch in table.to_batches(max_chunksize=per_run()):
             spool.write(batch)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice.algebra.array import Array
-from suffice.algorithms.hybrid import hybrid
+from suffice.algorithms.hybrid.algorithm import hybrid
 from tests.algorithms.hybrid.cases import Request, asked, design, file, pairs, residuals, worst_ratio
 from tests.tolerances import ALGEBRA
 from tests.truth import EPS

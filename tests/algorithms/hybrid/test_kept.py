@@ -9,7 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.hybrid import KeptStatistic, Slopes, hybrid, kept
+from suffice.algorithms.hybrid.algorithm import hybrid
+from suffice.algorithms.hybrid.kept import KeptStatistic, kept
+from suffice.algorithms.hybrid.slopes import Slopes
 from tests.algorithms.hybrid.cases import Request, asked, design, file, pairs, residuals
 
 MODELS: tuple[tuple[str, ...], ...] = (

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from suffice.algebra.array import Array
-from suffice.algorithms.hybrid import hybrid
+from suffice.algorithms.hybrid.algorithm import hybrid
 from suffice.microdata import Ipso
 from tests.algorithms.hybrid.cases import Request, asked, crossed, dummies, file, pairs
 from tests.algorithms.hybrid.oracle import oracle

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suffice.algorithms.hybrid import BELOW, ClustersInfeasible, hybrid
+from suffice.algorithms.hybrid.algorithm import hybrid
+from suffice.algorithms.hybrid.slopes import BELOW, ClustersInfeasible
 from suffice.errors import InputError, UsageError
 from tests.algorithms.hybrid.cases import Request, asked, file
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from suffice.algorithms.partition import best, information_loss, mdav, optimal, standardised
-from suffice.algorithms.partition.loss import sse
+from suffice.algorithms.partition.best import best
+from suffice.algorithms.partition.loss import information_loss, sse, standardised
+from suffice.algorithms.partition.mdav import mdav
+from suffice.algorithms.partition.ranking import optimal
 from suffice.errors import InfeasibleError
 from tests.algorithms.partition.cases import Array, shared, tables
 from tests.algorithms.partition.test_mdav import LOSS
@@ -54,7 +56,9 @@ def test_the_labels_do_not_depend_on_numba() -> None:
     """The loops run by Python itself, in a process of its own, make the same partitions."""
     code = """
 import numpy as np
-from suffice.algorithms.partition import best, mdav, optimal
+from suffice.algorithms.partition.best import best
+from suffice.algorithms.partition.mdav import mdav
+from suffice.algorithms.partition.ranking import optimal
 from suffice.algorithms.jit import COMPILED
 rng = np.random.default_rng(5)
 V, W = rng.standard_normal((24, 2)), rng.integers(0, 3, (400, 3)).astype(float)

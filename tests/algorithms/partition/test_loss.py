@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.algorithms.partition import information_loss, standardised
+from suffice.algorithms.partition.loss import information_loss, standardised
 
 
 @given(seed=st.integers(0, 2**32), unit=st.integers(-900, 900))

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from suffice.algorithms.partition import information_loss, mdav, standardised
+from suffice.algorithms.partition.loss import information_loss, standardised
+from suffice.algorithms.partition.mdav import mdav
 from suffice.errors import InfeasibleError, InputError, UsageError
 from tests.algorithms.partition.cases import Array, definition, shared, tables
 from tests.places import matrix, needs_shared

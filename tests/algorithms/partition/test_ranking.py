@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.algorithms.partition import information_loss, optimal, ranking
-from suffice.algorithms.partition.loss import sse
+from suffice.algorithms.partition.loss import information_loss, sse
+from suffice.algorithms.partition.ranking import optimal, ranking
 from suffice.errors import InfeasibleError
 from tests.algorithms.partition.cases import shared
 from tests.places import matrix, needs_shared

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.algorithms.rounding import rounded
 from suffice.algorithms.rounding.cells import RoundingCells, nested
 from suffice.algorithms.rounding.circulation import settle
 from suffice.algorithms.rounding.equations import RoundingEquations
 from suffice.algorithms.rounding.network import flow
 from suffice.algorithms.rounding.pairing import pair_off
-from suffice.algorithms.rounding.rounding import _rules
+from suffice.algorithms.rounding.rounding import _rules, rounded
 from suffice.design.edits import parse
 from suffice.design.limits import Limits
 from suffice.errors import InfeasibleError, UsageError

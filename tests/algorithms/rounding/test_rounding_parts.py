@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.algorithms.rounding import mostly_rounded, rounded
 from suffice.algorithms.rounding.cells import RoundingCells
+from suffice.algorithms.rounding.parts import mostly_rounded
+from suffice.algorithms.rounding.rounding import rounded
 from suffice.design.limits import Limits
 from suffice.errors import InfeasibleError
 from tests.algorithms.rounding.test_rounding import NAMES, TREES, _with, between, check, limits

@@ -82,7 +82,7 @@ class Compass:
     def order(self, Y: Array, generator: np.random.Generator) -> Rows:
         """Neighbours are alike along a random direction; records of one bin are in random order."""
         direction = generator.standard_normal((Y.shape[1],))
-        stand = along if (fast := compiled()) is None else fast.along
+        stand = along if (fast := compiled(len(Y))) is None else fast.along
         score = stand(Y, self.scale, direction * self.weight)
         if self.pull.any():
             score += self.X @ (self.pull * generator.standard_normal(len(self.pull)))

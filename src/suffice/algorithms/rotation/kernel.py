@@ -1,7 +1,8 @@
-"""Which kernel turns: the compiled one where numba is installed, else NumPy. The release is the same."""
+"""Which kernel turns: the compiled one if numba is there and so is work for it, else NumPy. The release is the same."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -13,11 +14,23 @@ from suffice.algorithms.rotation import turn
 from suffice.algorithms.rotation.constraints import Constraints
 
 Kernel = Callable[[NDArray[np.float64], Constraints, NDArray[np.int64], turn.Chance], None]
+FEW = 500_000
+"""Records turned, over all sweeps, before the compiled loops are loaded: that takes as long as turning so many."""
+turned = 0
+
+
+def compiled(records: int) -> Any | None:
+    """The module of compiled loops, if this machine has it and it is worth loading.
+
+    records: how many are to be turned now
+    """
+    global turned
+    turned += records
+    return _module() if turned > FEW or "numba" in sys.modules else None
 
 
 @cache
-def compiled() -> Any | None:
-    """The module of compiled loops, if this machine has it."""
+def _module() -> Any | None:
     try:
         from suffice.algorithms.rotation import compiled as module
     except (ImportError, RuntimeError):  # not installed, or nowhere to keep what it compiles
@@ -25,7 +38,7 @@ def compiled() -> Any | None:
     return module
 
 
-def kernel() -> Kernel:
-    """The fastest kernel that this machine has."""
-    module = compiled()
+def kernel(records: int) -> Kernel:
+    """The kernel that is done first."""
+    module = compiled(records)
     return turn.turn if module is None else module.turn
