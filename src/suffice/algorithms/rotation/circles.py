@@ -78,18 +78,14 @@ def circle(y, u, v, root, centred, b, d, p, q) -> None:
             d[e, j] = ve * p[j] - ue * q[j]
 
 
-def turned(y, b, d, cos, sin, new) -> None:
-    """A record after a turn, into `new`: the change is added, so that no turn is no change."""
-    for j in range(len(y)):
-        new[j] = cos * b[j] + sin * d[j] + y[j]
+def turned(y, b, d, cos, sin):
+    """A cell after a turn: the change is added, so that no turn is no change."""
+    return cos * b + sin * d + y
 
 
-def beyond(new, low, high):
-    """Whether a record breaks a bound."""
-    out = False
-    for j in range(len(new)):
-        out = out | (new[j] < low[j]) | (new[j] > high[j])
-    return out
+def beyond(cell, low, high):
+    """Whether a cell breaks a bound."""
+    return (cell < low) | (cell > high)
 
 
 def onto_bounds(y, b, d, low, high, new):

@@ -135,25 +135,36 @@ def _settled(y, b, d, new, uniforms, tries, bounds, columns, C, rhs, room) -> bo
     low, high = bounds
     for attempt in range(tries):
         cos, sin = direction(uniforms[attempt])
-        if _within(y, b, d, cos, sin, low, high, new) and _edits_hold(new, C, rhs):
-            return True
+        if _within(y, b, d, cos, sin, low, high):
+            _turned(y, b, d, cos, sin, new)
+            if _edits_hold(new, C, rhs):
+                return True
     B, D, H, terms = room
     limits(y, b, d, bounds, columns, C, rhs, B, D, H, terms)
     count = _gaps(B, D, H, terms)
     cos, sin = direction(draw(B[:count], D[:count], uniforms[-1]))
+    _turned(y, b, d, cos, sin, new)
     for e in range(len(y)):
-        turned(y[e], b[e], d[e], cos, sin, new[e])
         if onto_bounds(y[e], b[e], d[e], low, high, new[e]):
             return False
     return _edits_hold(new, C, rhs)
 
 
 @_compiled
-def _within(y, b, d, cos, sin, low, high, new) -> bool:
-    """Turn a group; whether every bound holds. Most groups are told apart by their first record."""
-    for e in range(len(y)):
-        turned(y[e], b[e], d[e], cos, sin, new[e])
-        if beyond(new[e], low, high):
+def _turned(y, b, d, cos, sin, new) -> None:
+    for e in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            new[e, j] = turned(y[e, j], b[e, j], d[e, j], cos, sin)
+
+
+@_compiled
+def _within(y, b, d, cos, sin, low, high) -> bool:
+    """Whether every bound holds after a turn; most groups are told apart by their first record."""
+    for e in range(y.shape[0]):
+        out = False
+        for j in range(y.shape[1]):
+            out |= beyond(turned(y[e, j], b[e, j], d[e, j], cos, sin), low[j], high[j])
+        if out:
             return False
     return True
 

@@ -74,7 +74,8 @@ def _turn(Y: Array, ground: Constraints, rows: Rows, normals: Array, uniforms: A
     b, d = radii(y, ground, rows, normals)
     for attempt in range(TRIES if ground.bounded else 1):
         new = _moved(y, b, d, uniforms[:, attempt])
-        failed = _any(beyond(each, ground.low, ground.high) for each in new) | _edits_fail(new, ground, rows)
+        outside = (_any(map(beyond, each, ground.low, ground.high)) for each in new)
+        failed = _any(outside) | _edits_fail(new, ground, rows)
         _write(Y, new, rows, ~failed)
         left = np.flatnonzero(failed)
         if not len(left):
@@ -120,13 +121,14 @@ def _moved(y: Array, b: Array, d: Array, angle: Array) -> Array:
     cos, sin = direction(angle)
     new = np.empty_like(y)
     for e in range(len(y)):
-        turned(y[e], b[e], d[e], cos, sin, new[e])
+        for j in range(y.shape[1]):  # row by row, near the processor
+            new[e, j] = turned(y[e, j], b[e, j], d[e, j], cos, sin)
     return new
 
 
-def _any(records: Iterable[Flags]) -> Flags:
-    """Groups of which some record has a flag."""
-    return np.asarray(np.logical_or.reduce(list(records)))
+def _any(flags: Iterable[Flags]) -> Flags:
+    """Groups of which some record, or some cell, has a flag."""
+    return np.asarray(np.logical_or.reduce(list(flags)))
 
 
 def _edits_fail(new: Array, ground: Constraints, rows: Rows) -> Flags:
