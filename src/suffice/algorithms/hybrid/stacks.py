@@ -78,7 +78,7 @@ def stacks(labels: Labels) -> list[Stack]:
     first = np.cumsum(sizes) - sizes
     return [
         Stack(order[first[groups][:, None] + np.arange(size)], groups)
-        for size in np.unique(sizes)
+        for size in np.unique(sizes[sizes > 0])
         for groups in _parts(np.flatnonzero(sizes == size), max(1, min(TOGETHER, ROWS // int(size))))
     ]
 

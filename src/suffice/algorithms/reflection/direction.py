@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import nnls
 
 from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError
@@ -69,6 +68,8 @@ def _agreeing(unit: Array, s: Array, t: Array) -> Array:
 
 def _shortest(A: Array) -> Array:
     """The shortest a with a'A >= 1 (least distance programming; Lawson & Hanson 1974, chapter 23)."""
+    from scipy.optimize import nnls  # slow to load
+
     E, f = np.vstack([A, np.ones(A.shape[1])]), np.r_[np.zeros(len(A)), 1.0]
     r = E @ nnls(E, f)[0] - f
     a = -r[:-1] / r[-1]
