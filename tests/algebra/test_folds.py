@@ -65,12 +65,10 @@ FOLDS: dict[str, Callable[[Block], Any]] = {
     "levels of numbers": lambda block: Levels.of(block.columns["y"], block.start),
     "sightings": lambda block: Sightings.of(block.columns["x"] > 1, block.start),
     "digest": lambda block: Digest.of(block, NAMES),
-    "leverage": lambda block: Leverage(
-        (len(block), 1, 0), Peak(float(block.columns["x"].max()), block.start)
-    ),
+    "leverage": lambda block: Leverage((len(block), 1, 0), Peak(float(block.columns["x"].max()), block.start)),
     "both": lambda block: Product(Moments.of(matrix(block)), Multiset.of(block, NAMES)),
 }
-UNCUT = {name: of for name, of in FOLDS.items() if name not in ("sample", "weighted sample", "digest", "tally")}
+UNCUT = {name: of for name, of in FOLDS.items() if name not in ("sample", "weighted sample", "digest", "leverage")}
 """Folds whose sum does not tell where the rows were cut."""
 EMPTY = {
     "factor": RFactor.empty(3),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from suffice.algorithms.rotation.arcs import ROUND, bearing, draw, forbidden
 from suffice.algorithms.rotation.trigonometry import direction, turns
+from suffice.algorithms.rotation.turn import gaps
 from tests.tolerances import CHANCE
 
 TURN = 2 * np.pi
@@ -31,9 +32,8 @@ def test_an_angle_is_forbidden_exactly_where_the_limit_fails(seed: int, tight: b
 def test_the_angle_is_uniform_on_what_is_left() -> None:
     uniform = (np.arange(100_000) + 0.5) / 100_000
     intervals = np.array([0.5, 4.0, 1.0]), np.array([2.0, 5.0, 1.5])
-    one = np.repeat(np.arange(len(uniform)), 3)
-    start, end = (np.tile(bearing(np.cos(t), np.sin(t)), len(uniform)) for t in intervals)
-    drawn = TURN * draw(one, start, end, uniform)
+    start, end = (np.tile(bearing(np.cos(t), np.sin(t))[:, None], len(uniform)) for t in intervals)
+    drawn = TURN * draw(*gaps(start, end), uniform)
     free = TURN - 1.5 - 1.0
     for low, high in ((0.0, 0.5), (2.0, 4.0), (5.0, TURN)):
         share = ((drawn >= low) & (drawn <= high)).mean()
@@ -42,8 +42,8 @@ def test_the_angle_is_uniform_on_what_is_left() -> None:
 
 
 def test_nothing_left_is_no_turn() -> None:
-    assert draw(np.array([0, 0]), np.array([0.0, 3.0]), np.array([3.0, ROUND]), np.array([0.7])) == 0
-    assert draw(np.array([], dtype=int), np.array([]), np.array([]), np.array([0.25])) == 0.25
+    assert draw(*gaps(np.array([[0.0], [3.0]]), np.array([[3.0], [ROUND]])), np.array([0.7])) == 0
+    assert draw(*gaps(np.empty((0, 1)), np.empty((0, 1))), np.array([0.25])) == 0.25
 
 
 def test_tries_and_arcs_draw_from_the_same_distribution() -> None:
@@ -51,7 +51,8 @@ def test_tries_and_arcs_draw_from_the_same_distribution() -> None:
     count = 20_000
     b, d, h = np.array([1.0, -0.5]), np.array([0.3, 1.2]), np.array([1.1, 0.2])
     start, end = forbidden(b, d, h)
-    arcs = TURN * draw(np.repeat(np.arange(count), 2), np.tile(start, count), np.tile(end, count), rng.random(count))
+    free = gaps(*(np.tile(each[:, None], count) for each in (start, end)))
+    arcs = TURN * draw(*free, rng.random(count))
     tries = TURN * rng.random(10 * count)
     keep = (np.cos(tries)[:, None] * b + np.sin(tries)[:, None] * d <= h).all(axis=1)
     tries = tries[keep][:count]

@@ -67,10 +67,10 @@ def test_one_plane_in_closed_form_is_the_plane_of_gram_schmidt() -> None:
     # in a group of three the turn is about the diagonal: angles may differ, the circle does not
     task = skewed(3, 2)
     ground, rows = Constraints.of(task), np.array([[0, 1, 2]])
-    y = task.Y[rows]
-    b, d = plain.circle(y, ground, rows, np.empty((0, 2, 3)))
+    y = plain.beside(task.Y[rows])
+    b, d = plain.radii(y, ground, rows, np.empty((0, 2, 3)))
     general = replace(ground, plain=False)
-    b2, d2 = plain.circle(y, general, rows, np.random.default_rng(1).normal(size=(1, 2, 3)))
+    b2, d2 = plain.radii(y, general, rows, np.random.default_rng(1).normal(size=(1, 2, 3)))
     assert np.allclose(b, b2)
     assert np.allclose(d, d2) or np.allclose(d, -d2)
 
@@ -81,7 +81,7 @@ def test_a_plane_is_orthonormal_and_orthogonal_to_x_also_where_columns_vanish() 
     X[:, :, 1:] = rng.normal(size=(5, 6, 3))
     X[1, :, 2] = 0.0
     X[2, :, 3] = 2 * X[2, :, 1]
-    u, v = plane(X, rng.normal(size=(5, 2, 6)))
+    u, v = (each.T for each in plane(X, rng.normal(size=(5, 2, 6))))
     assert np.allclose((u * u).sum(1), 1)
     assert np.allclose((v * v).sum(1), 1)
     assert np.allclose((u * v).sum(1), 0, atol=1e-14)

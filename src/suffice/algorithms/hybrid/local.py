@@ -87,8 +87,9 @@ def in_clusters(
 def bases(W: Array, at: ModelColumns, clusters: Labels, s: Array | None) -> Iterator[StackBasis]:
     """An orthonormal basis of the constant, X_A, X_2 and the new scores in every cluster."""
     for stack in stacks(clusters):
-        V, one = centred(stack, W, s)
-        tol = tolerance(V, scaled(stack, W, s))
+        columns = stack.take(W)
+        V, one = centred(stack, columns, s)
+        tol = tolerance(V, scaled(stack, columns, s))
         Q, adds = extended(one, cleared(V, tol)[:, : at.Y.start], tol)
         yield StackBasis(stack, V, tol, Q, adds, 1)
 
@@ -104,7 +105,7 @@ def bases_in_pieces(
     once = []
     for stack in stacks(clusters):
         V = stack.take(rest)
-        tol = tolerance(stack.take(apart), scaled(stack, W, s))
+        tol = tolerance(stack.take(apart), scaled(stack, stack.take(W), s))
         Q, adds = extended(_nothing(V), cleared(V, tol)[:, : at.Y.start], tol)
         stack.put(Q, again)
         once.append((stack, V, tol, adds))

@@ -39,8 +39,9 @@ def pieces_within(labels: Labels, X: Array, s: Array | None) -> Within:
     """The constant and X crossed with pieces, rows scaled by s (modification e)."""
     found = []
     for stack in stacks(labels):
-        V, one = centred(stack, X, s)
-        Q, adds = extended(one, V, tolerance(V, scaled(stack, X, s)))
+        V = stack.take(X)
+        C, one = centred(stack, V, s)
+        Q, adds = extended(one, C, tolerance(C, scaled(stack, V, s)))
         found.append((stack, Q, np.hstack([np.ones((len(Q), 1), dtype=bool), adds])))
     return _collected(found, int(labels.max(initial=-1)) + 1)
 
@@ -56,22 +57,18 @@ def _collected(found: list[tuple[Stack, Array, Flags]], groups: int) -> Within:
     return Within(tuple(f[0] for f in found), tuple(f[1] for f in found), ranks)
 
 
-def scaled(stack: Stack, A: Array, s: Array | None) -> Array:
-    """The columns of A in the groups of a stack, each row times s."""
-    return stack.take(A) if s is None else stack.take(A) * s[stack.rows][:, None, :]
+def scaled(stack: Stack, V: Array, s: Array | None) -> Array:
+    """The columns V of the groups of a stack, each row times s."""
+    return V if s is None else V * s[stack.rows][:, None, :]
 
 
-def centred(stack: Stack, A: Array, s: Array | None) -> tuple[Array, Array]:
+def centred(stack: Stack, V: Array, s: Array | None) -> tuple[Array, Array]:
     """Columns less their mean in each group, rows then scaled by s; and the unit vector along the scaled constant.
 
     With weights s^2 the means are the weighted ones.
     """
-    V = stack.take(A)
     share = np.full(stack.rows.shape, 1.0 / stack.rows.shape[1]) if s is None else _shares(s[stack.rows])
-    V -= V @ share[:, :, None]
-    if s is None:
-        return V, np.sqrt(share)[:, None, :]
-    return V * s[stack.rows][:, None, :], np.sqrt(share)[:, None, :]
+    return scaled(stack, V - V @ share[:, :, None], s), np.sqrt(share)[:, None, :]
 
 
 def _shares(s: Array) -> Array:
@@ -82,5 +79,5 @@ def all_centred(labels: Labels, A: Array, s: Array | None) -> Array:
     """The long matrix A, centred in each group and scaled."""
     out = np.empty_like(A)
     for stack in stacks(labels):
-        stack.put(centred(stack, A, s)[0], out)
+        stack.put(centred(stack, stack.take(A), s)[0], out)
     return out

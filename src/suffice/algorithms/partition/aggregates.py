@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algebra.group_moments import _averages
+from suffice.algorithms.hybrid.stacks import stacks
 
 Labels = NDArray[np.int64]
 
@@ -40,7 +41,7 @@ def fits(labels: Labels, X: Array, Y: Array, w: Array | None = None) -> Array:
     made = means(labels, Y, w)
     E, centred = Y - made, X - means(labels, X, w)
     root = np.ones((len(Y), 1)) if w is None else np.sqrt(w)[:, None]
-    for rows in _stacks(labels):
+    for rows in (stack.rows for stack in stacks(labels)):
         A, e = (root * centred)[rows], (root * E)[rows]
         tall = np.linalg.norm(X[rows], axis=(1, 2))  # what is left of columns that do not vary in a group is rounding
         A = np.where(np.abs(A) > RANK * tall[:, None, None], A, 0.0)
@@ -49,19 +50,6 @@ def fits(labels: Labels, X: Array, Y: Array, w: Array | None = None) -> Array:
         fitted = U @ (U.transpose(0, 2, 1) @ e)
         made[rows] += np.divide(fitted, root[rows], out=np.zeros_like(fitted), where=root[rows] > 0)
     return made
-
-
-def _stacks(labels: Labels) -> list[Labels]:
-    """Rows of all groups of one size, a group after the other: (groups, size), a few thousand records at a time."""
-    order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels)
-    first = np.cumsum(sizes) - sizes
-    found = []
-    for size in np.unique(sizes[sizes > 0]):
-        groups = np.flatnonzero(sizes == size)
-        for part in np.array_split(groups, -(-len(groups) * size // 65536)):
-            found.append(order[first[part][:, None] + np.arange(size)])
-    return found
 
 
 def _ends(labels: Labels, Y: Array) -> tuple[Array, Array]:

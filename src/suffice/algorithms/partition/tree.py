@@ -41,14 +41,6 @@ def planted(
     return depth, boxes, cells, names, norms, place, left, lowest, longest, origin.copy(), origin, scale
 
 
-def refit(
-    V: Array, centre: Array, names: Rows, boxes: Array, norms: Array, left: Rows, lowest: Rows, longest: Array
-) -> None:
-    """Fit everything by which the tree is searched to the records that are left, and to their centre."""
-    enclose(V, names, boxes)
-    weigh(V, centre, names, norms, left, lowest, longest)
-
-
 @loops
 def before(V, a, b, j):  # type: ignore[no-untyped-def]
     """Whether record a stands before record b along column j; rows decide ties."""
@@ -98,7 +90,7 @@ def height(n, leaf):  # type: ignore[no-untyped-def]
 def grow(V, rows, depth, boxes) -> None:  # type: ignore[no-untyped-def]
     """Order the rows: leaf l holds rows[l n >> depth : (l + 1) n >> depth]. Boxes are cut on their widest side.
 
-    The boxes of this stage are those of the root, cut; `enclose` fits them to the records.
+    The boxes of this stage are those of the root, cut; `refit` fits them to the records.
     """
     n = len(rows)
     for level in range(depth):
@@ -116,24 +108,6 @@ def grow(V, rows, depth, boxes) -> None:  # type: ignore[no-untyped-def]
 
 
 @loops
-def enclose(V, names, boxes) -> None:  # type: ignore[no-untyped-def]
-    """Fit the box of every node to the records that it still has; a box without any is inside out."""
-    leaves, size = names.shape
-    boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
-    for t in range(leaves):
-        low, high = boxes[leaves - 1 + t]
-        for i in range(size):
-            row = names[t, i]
-            if row < len(V):
-                for j in range(V.shape[1]):
-                    low[j], high[j] = min(low[j], V[row, j]), max(high[j], V[row, j])
-    for node in range(leaves - 2, -1, -1):
-        for j in range(V.shape[1]):
-            boxes[node, 0, j] = min(boxes[2 * node + 1, 0, j], boxes[2 * node + 2, 0, j])
-            boxes[node, 1, j] = max(boxes[2 * node + 1, 1, j], boxes[2 * node + 2, 1, j])
-
-
-@loops
 def fill(rows, depth, names, place) -> None:  # type: ignore[no-untyped-def]
     """Put the rows into their leaves; empty places hold a row that does not exist."""
     n = len(rows)
@@ -145,22 +119,32 @@ def fill(rows, depth, names, place) -> None:  # type: ignore[no-untyped-def]
 
 
 @loops
-def weigh(V, centre, names, norms, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
-    """Squared distances from the centre; how many records, the lowest row and the longest norm in every node."""
+def refit(V, centre, names, boxes, norms, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
+    """Fit everything by which the tree is searched to the records that are left, and to their centre.
+
+    Of every node the box, which is inside out where no record is left, the number of records, the lowest row and the
+    longest norm: the squared distance from the centre.
+    """
     leaves, size = names.shape
-    norms[:] = -1.0
+    boxes[:, 0], boxes[:, 1], norms[:], left[:] = np.inf, -np.inf, -1.0, 0
     for t in range(leaves):
-        left[leaves - 1 + t] = 0
+        low, high = boxes[leaves - 1 + t]
         for i in range(size):
             row = names[t, i]
-            if row < len(V):
-                norms[t, i] = 0.0
-                left[leaves - 1 + t] += 1
+            if row < len(V):  # a record is fetched once for all that is asked of it
+                norm = 0.0
                 for j in range(V.shape[1]):
-                    norms[t, i] += (V[row, j] - centre[j]) ** 2
+                    v = V[row, j]
+                    low[j], high[j] = min(low[j], v), max(high[j], v)
+                    norm += (v - centre[j]) ** 2
+                norms[t, i] = norm
+                left[leaves - 1 + t] += 1
         lowest[leaves - 1 + t], longest[leaves - 1 + t] = lead(names[t], norms[t])
     for node in range(leaves - 2, -1, -1):
         gather(node, left, lowest, longest)
+        for j in range(V.shape[1]):
+            boxes[node, 0, j] = min(boxes[2 * node + 1, 0, j], boxes[2 * node + 2, 0, j])
+            boxes[node, 1, j] = max(boxes[2 * node + 1, 1, j], boxes[2 * node + 2, 1, j])
 
 
 @loops
@@ -195,10 +179,15 @@ def gather(node, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
 def remove(row, depth, cells, names, norms, place, left, lowest, longest) -> None:  # type: ignore[no-untyped-def]
     """Take a record away: what is not a number is neither near nor far."""
     t, i = place[row] // names.shape[1], place[row] % names.shape[1]
-    cells[t, 0, i], norms[t, i], names[t, i] = np.nan, -1.0, len(place)
     node = (1 << depth) - 1 + t
+    led = row == lowest[node] or norms[t, i] == longest[node]  # else only a number changes
+    cells[t, 0, i], norms[t, i], names[t, i] = np.nan, -1.0, len(place)
     left[node] -= 1
-    lowest[node], longest[node] = lead(names[t], norms[t])
+    if led:
+        lowest[node], longest[node] = lead(names[t], norms[t])
     while node > 0:
         node = (node - 1) // 2
-        gather(node, left, lowest, longest)
+        if led:
+            gather(node, left, lowest, longest)
+        else:
+            left[node] -= 1

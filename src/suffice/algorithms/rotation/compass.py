@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ FRACTION = 2.0**-52
 ONE = int(np.float64(1.0).view(np.int64))
 
 
-def lg(v: Array) -> Array:
+def lg(v: Any) -> Any:
     """The logarithm of v >= 1 to the base 2, straight between powers of two: the bits of v, read as a number.
 
     It rises with v and is off by less than 0.09; and it is the same on every machine.
@@ -32,15 +33,12 @@ def lg(v: Array) -> Array:
     >>> lg(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
     [0.0, 1.0, 1.5, 2.0]
     """
-    return np.asarray((v.view(np.int64) - ONE) * FRACTION)
+    return (np.float64(v).view(np.int64) - ONE) * FRACTION  # numba wants the type said
 
 
-def signed_lg(y: Array, scale: float) -> Array:
+def signed_lg(y: Any, scale: float) -> Any:
     """sign(y) lg(1 + |y| / scale)."""
-    size = np.abs(y)
-    size /= scale
-    size += 1.0
-    return np.copysign(lg(size), y)
+    return np.copysign(lg(1.0 + np.abs(y) / scale), y)
 
 
 def along(Y: Array, scale: Array, factor: Array) -> Array:
@@ -49,9 +47,7 @@ def along(Y: Array, scale: Array, factor: Array) -> Array:
     for first in range(0, len(Y), RECORDS):
         part = slice(first, first + RECORDS)
         for y, small, by in zip(Y[part].T, scale, factor, strict=True):
-            L = signed_lg(y, small)
-            L *= by
-            out[part] += L
+            out[part] += signed_lg(y, small) * by
     return out
 
 

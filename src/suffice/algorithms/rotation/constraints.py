@@ -7,14 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import EPS, Array, Flags
+from suffice.algebra.array import Array, Flags
 from suffice.design.limits import CLOSE
 from suffice.method.records import Records
-
-ROUNDING = 4 * EPS
-"""A cell beyond its bound by this share of its size is put on the bound: it got there by rounding."""
-SLACK = CLOSE / 2
-"""A turn keeps an edit when it is exceeded by no more than this share of its terms: half of what a check allows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,11 +55,17 @@ class Constraints:
     @property
     def bounded(self) -> bool:
         """Whether anything limits a turn."""
-        return bool(len(self.C) or np.isfinite(self.low).any() or np.isfinite(self.high).any())
+        return self.limits > 0
 
-    def edits_hold(self, Y: Array, rhs: Array, slack: float = SLACK) -> Flags:
-        """For each record of Y (... x k): whether every edit holds, up to the rounding of its terms."""
-        return np.asarray(~self._over(Y, rhs, slack).any(axis=-1))
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Columns with a lower bound, and with an upper one."""
+        return np.flatnonzero(np.isfinite(self.low)), np.flatnonzero(np.isfinite(self.high))
+
+    @property
+    def limits(self) -> int:
+        """How many limits a record has."""
+        return sum(map(len, self.columns)) + len(self.C)
 
     def feasible(self, Y: Array) -> Flags:
         """For each record: whether all its limits hold."""
@@ -73,20 +74,18 @@ class Constraints:
     def violations(self, Y: Array) -> NDArray[np.int64]:
         """For each record: cells beyond a bound, and edits that do not hold."""
         cells = (np.less(Y, self.low) | np.greater(Y, self.high)).sum(axis=1)
-        return np.asarray(cells + self._over(Y, self.rhs, CLOSE).sum(axis=1))
+        return np.asarray(cells + self._over(Y).sum(axis=1))
 
-    def _over(self, Y: Array, rhs: Array, slack: float) -> Flags:
-        if not len(self.C):
-            return np.zeros((*Y.shape[:-1], 0), dtype=bool)
-        terms = combined(np.abs(self.C), np.abs(Y)) + np.abs(rhs)
-        return np.greater(combined(self.C, Y), rhs + slack * terms)
+    def _over(self, Y: Array) -> Flags:
+        terms = _combined(np.abs(self.C), np.abs(Y)) + np.abs(self.rhs)
+        return np.greater(_combined(self.C, Y), self.rhs + CLOSE * terms)
 
 
-def combined(C: Array, Y: Array) -> Array:
-    """C y of every record (... x k), column after column: as the compiled kernel does, so that no bit differs."""
-    total = np.zeros((*Y.shape[:-1], len(C)))
-    for j in range(Y.shape[-1] if len(C) else 0):
-        total += Y[..., j, None] * C[:, j]
+def _combined(C: Array, Y: Array) -> Array:
+    """C y of every record, column after column: the same bits on every machine."""
+    total = np.zeros((len(Y), len(C)))
+    for j in range(Y.shape[1] if len(C) else 0):
+        total += Y[:, j, None] * C[:, j]
     return total
 
 

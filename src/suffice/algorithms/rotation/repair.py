@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
-from suffice.algorithms.rotation.turn import Chance, circle, turned
+from suffice.algorithms.rotation.trigonometry import direction
+from suffice.algorithms.rotation.turn import Chance, beside, radii
 from suffice.errors import InfeasibleError
 from suffice.seed import Stream
 
@@ -59,11 +60,12 @@ def _improve(Y: Array, ground: Constraints, groups: Rows, chance: Chance, unifor
 
 def _best(y: Array, ground: Constraints, rows: Rows, normals: Array, uniforms: Array, scale: Array) -> Array:
     """Of the angles tried, the one that breaks least; standing still only where every other breaks more."""
-    b, d = circle(y, ground, rows, normals)
+    b, d = (np.ascontiguousarray(each.transpose(2, 0, 1)) for each in radii(beside(y), ground, rows, normals))
     best, least = y, broken(y, ground, rows, scale)
     moved = np.zeros(len(y), dtype=bool)
     for angle in angles(uniforms).T:
-        new = turned(y, b, d, angle)
+        cos, sin = (each[:, None, None] for each in direction(angle))
+        new = cos * b + sin * d + y
         size = broken(new, ground, rows, scale)
         better = (size < least) | ((size <= least) & ~moved)
         best, least = np.where(better[:, None, None], new, best), np.where(better, size, least)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 QUARTER = np.pi / 2
-ACROSS, UP = np.array([1.0, 0.0, -1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0, -1.0, 0.0])
 _S3, _S5, _S7, _S9, _S11, _S13, _S15 = (
     -1 / 6,
     1 / 120,
@@ -30,6 +29,11 @@ _C2, _C4, _C6, _C8, _C10, _C12, _C14, _C16 = (
     -1 / 87178291200,
     1 / 20922789888000,
 )
+
+
+def choose(condition: Any, one: Any, other: Any) -> Any:
+    """One where a condition holds, the other where not; compiled loops have their own (`compiled`)."""
+    return np.where(condition, one, other)
 
 
 def sine(r: Any) -> Any:
@@ -80,9 +84,9 @@ def direction(turns: Any) -> Any:
     x = 4.0 * turns
     quarter = np.floor(x + 0.5)
     r = (x - quarter) * QUARTER
-    s, v, q = sine(r), versine(r), quarter.astype(np.intp)
-    across, up, less = ACROSS[q], UP[q], ACROSS[q] - 1.0
-    return (across * v - up * s) + less, up * (1.0 + v) + across * s
+    s, v, across = sine(r), versine(r), abs(quarter - 2.0) - 1.0  # of the nearest quarter: 1, 0, -1, 0, 1
+    up = choose(quarter < 2.0, 1.0 - abs(across), abs(across) - 1.0)  # 0, 1, 0, -1, 0
+    return (across * v - up * s) + (across - 1.0), up * (1.0 + v) + across * s
 
 
 def turns(t: Any) -> Any:

@@ -1,25 +1,34 @@
-"""One turn of many groups of records, in NumPy."""
+"""One turn of many groups of records side by side, in NumPy."""
 
+# mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import EPS, Array
-from suffice.algorithms.rotation.arcs import draw, forbidden
-from suffice.algorithms.rotation.constraints import ROUNDING, Constraints, combined
+from suffice.algebra.array import Array, Flags
+from suffice.algorithms.rotation.arcs import ROUND, draw, forbidden, limiting
+from suffice.algorithms.rotation.circles import (
+    beyond,
+    circle,
+    circle_of_three,
+    edits_fail,
+    limits,
+    onto_bounds,
+    orthonormalise,
+    turned,
+)
+from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.trigonometry import direction
 
 Rows = NDArray[np.int64]
 
 TRIES = 6
 """Uniform angles tried before the arcs are worked out; the distribution is the same."""
-VANISHED = 256 * EPS
-"""A column whose part outside the columns before it is at most this share of it adds no direction in a group."""
-THIRD = 1 / 3**0.5
-CELLS = 1 << 17
+CELLS = 1 << 18
 """Cells worked on at once, so that they stay near the processor."""
 
 
@@ -61,133 +70,99 @@ def turn(Y: Array, ground: Constraints, groups: Rows, chance: Chance) -> None:
 
 
 def _turn(Y: Array, ground: Constraints, rows: Rows, normals: Array, uniforms: Array) -> None:
-    y = Y.take(rows, axis=0)
-    b, d = circle(y, ground, rows, normals)
-    if not ground.bounded:
-        Y[rows] = turned(y, b, d, uniforms[:, 0])
-        return
-    for attempt in range(TRIES):
-        new = turned(y, b, d, uniforms[:, attempt])
-        left = np.flatnonzero(~_written(Y, new, ground, rows))
+    y = beside(Y.take(rows, axis=0))
+    b, d = radii(y, ground, rows, normals)
+    for attempt in range(TRIES if ground.bounded else 1):
+        new = _moved(y, b, d, uniforms[:, attempt])
+        outside = (_any(map(beyond, each, ground.low, ground.high)) for each in new)
+        failed = _any(outside) | _edits_fail(new, ground, rows)
+        _write(Y, new, rows, ~failed)
+        left = np.flatnonzero(failed)
         if not len(left):
             return
-        y, b, d, uniforms = (each.take(left, axis=0) for each in (y, b, d, uniforms))
-        rows = rows.take(left, axis=0)
-    new = turned(y, b, d, feasible_angle(y, b, d, ground, rows, uniforms[:, TRIES]))
-    onto_bounds(new, np.abs(y) + np.abs(b) + np.abs(d), ground)
-    _written(Y, new, ground, rows)
+        y, b, d = (each.take(left, axis=2) for each in (y, b, d))
+        rows, uniforms = rows.take(left, axis=0), uniforms.take(left, axis=0)
+    new = _moved(y, b, d, feasible_angle(y, b, d, ground, rows, uniforms[:, -1]))
+    failed = _any(onto_bounds(*each[:3], ground.low, ground.high, each[3]) for each in zip(y, b, d, new, strict=True))
+    _write(Y, new, rows, ~(failed | _edits_fail(new, ground, rows)))
 
 
-def _written(Y: Array, new: Array, ground: Constraints, rows: Rows) -> NDArray[np.bool_]:
-    """Write the groups that keep every limit, and say which they are."""
-    good = allowed(new, ground, rows)
-    which = np.flatnonzero(good)
-    Y[rows.take(which, axis=0).ravel()] = new.take(which, axis=0).reshape(-1, new.shape[2])
-    return good
+def beside(y: Array) -> Array:
+    """Groups side by side (records x columns x groups) instead of one after the other."""
+    return np.ascontiguousarray(y.transpose(1, 2, 0))
 
 
-def turned(y: Array, b: Array, d: Array, angle: Array) -> Array:
-    """The cells after a turn by an angle in turns: the change is added, so that no turn is no change."""
-    cos, sin = direction(angle)
-    new = cos[:, None, None] * b
-    new += sin[:, None, None] * d
-    new += y
-    return np.asarray(new)
+def _write(Y: Array, new: Array, rows: Rows, good: Flags) -> None:
+    Y[rows[good]] = new.transpose(2, 0, 1)[good]
 
 
-def circle(y: Array, ground: Constraints, rows: Rows, normals: Array) -> tuple[Array, Array]:
-    """The radius vectors b and d of every cell (groups x records x columns)."""
-    if only_plane(ground, rows.shape[1]):
-        d = y[:, [2, 0, 1]] - y[:, [1, 2, 0]]
-        b = y - y[:, :1]
-        b -= b.mean(axis=1, keepdims=True)
-        d *= THIRD
+def radii(y: Array, ground: Constraints, rows: Rows, normals: Array) -> tuple[Array, Array]:
+    """The radius vectors b and d of every cell (records x columns x groups)."""
+    b, d = np.empty_like(y), np.empty_like(y)
+    if only_plane(ground, len(y)):
+        circle_of_three(y, b, d)
         return b, d
-    root = ground.root[rows]
     u, v = plane(ground.X[rows], normals)
-    away = y - y[:, :1] if ground.centred else y  # equal cells turn by nothing at all
-    p, q = _product(root * u, away), _product(root * v, away)
-    u, v = (u / root)[:, :, None], (v / root)[:, :, None]
-    return u * p + v * q, v * p - u * q
-
-
-def _product(u: Array, y: Array) -> Array:
-    """u'y of each group, record after record: in the order of the compiled kernel, so that no bit differs."""
-    total = np.zeros((len(y), 1, y.shape[2]))
-    for record in range(y.shape[1]):
-        total[:, 0] += u[:, record, None] * y[:, record]
-    return total
+    circle(y, u, v, ground.root[rows].T, ground.centred, b, d, np.empty_like(y[0]), np.empty_like(y[0]))
+    return b, d
 
 
 def plane(X: Array, normals: Array) -> tuple[Array, Array]:
-    """Two orthonormal vectors per group, orthogonal to its X (groups x records x given) and random otherwise.
-
-    Gram-Schmidt, twice; a group without two directions left gets zeros, and stays.
-    """
-    columns = np.ascontiguousarray(np.concatenate([X.transpose(2, 1, 0), normals.transpose(1, 2, 0)]))
-    basis: list[Array] = []
-    for column in columns:
-        basis.append(_new_direction(column, basis))
-    u, v = basis[-2:]
-    both = _dot(u, u) * _dot(v, v) > 0.5
-    return np.ascontiguousarray((u * both).T), np.ascontiguousarray((v * both).T)
+    """Two orthonormal vectors per group (records x groups), orthogonal to its X (groups x records x given) and random
+    otherwise; a group without two directions left has a vector that is zero."""
+    basis = np.ascontiguousarray(np.concatenate([X.transpose(2, 1, 0), normals.transpose(1, 2, 0)]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        orthonormalise(basis)
+    return basis[-2], basis[-1]
 
 
-def _new_direction(column: Array, basis: list[Array]) -> Array:
-    """Per group (records x groups): the part of a column outside the basis, at length one, or zero."""
-    rest, size = column, np.sqrt(_dot(column, column))
-    for _ in range(2):
-        for q in basis:
-            rest = rest - _dot(q, rest) * q
-    length = np.sqrt(_dot(rest, rest))
-    counts = length > VANISHED * size
-    return np.asarray(rest * np.divide(1.0, length, out=np.zeros_like(length), where=counts))
+def _moved(y: Array, b: Array, d: Array, angle: Array) -> Array:
+    """The cells after a turn by an angle in turns."""
+    cos, sin = direction(angle)
+    new = np.empty_like(y)
+    for e in range(len(y)):
+        for j in range(y.shape[1]):  # row by row, near the processor
+            new[e, j] = turned(y[e, j], b[e, j], d[e, j], cos, sin)
+    return new
 
 
-def _dot(x: Array, y: Array) -> Array:
-    """Per group (records x groups), record after record."""
-    total = np.zeros(x.shape[1])
-    for each, other in zip(x, y, strict=True):
-        total += each * other
-    return total
+def _any(flags: Iterable[Flags]) -> Flags:
+    """Groups of which some record, or some cell, has a flag."""
+    return np.asarray(np.logical_or.reduce(list(flags)))
 
 
-def allowed(new: Array, ground: Constraints, rows: Rows) -> NDArray[np.bool_]:
-    """Which groups keep every limit."""
-    good = np.ones(len(new), dtype=bool)
-    if np.isfinite(ground.low).any():
-        good &= (new >= ground.low).reshape(len(new), new[0].size).all(axis=1)
-    if np.isfinite(ground.high).any():
-        good &= (new <= ground.high).reshape(len(new), new[0].size).all(axis=1)
-    if len(ground.C):
-        good &= ground.edits_hold(new, ground.rhs[rows]).all(axis=1)
-    return good
+def _edits_fail(new: Array, ground: Constraints, rows: Rows) -> Flags:
+    if not len(ground.C):
+        return np.zeros(len(rows), dtype=bool)
+    return _any(edits_fail(new[e], ground.C, ground.rhs[rows[:, e]].T) for e in range(len(new)))
 
 
 def feasible_angle(y: Array, b: Array, d: Array, ground: Constraints, rows: Rows, uniform: Array) -> Array:
     """An angle drawn uniformly from those that keep every limit of the group."""
-    high, low = _columns(np.isfinite(ground.high)), _columns(np.isfinite(ground.low))
-    C, a = ground.C, y - b
-    B = _flat(b[..., high], -b[..., low], combined(C, b))
-    D = _flat(d[..., high], -d[..., low], combined(C, d))
-    H = _flat((ground.high - a)[..., high], (a - ground.low)[..., low], ground.rhs[rows] - combined(C, a))
-    noise = _flat(np.abs(y)[..., high], np.abs(y)[..., low], combined(np.abs(C), np.abs(y))) * ROUNDING
-    squared = B * B + D * D
-    limiting = (H * np.abs(H) < squared) & (squared > noise * noise)  # what turns by rounding alone limits nothing
-    start, end = forbidden(B[limiting], D[limiting], H[limiting])
-    return draw(np.nonzero(limiting)[0], start, end, uniform)
+    B, D, H, terms = np.empty((4, len(y) * ground.limits, len(rows)))
+    bounds = (ground.low, ground.high)
+    limits(y, b, d, bounds, ground.columns, ground.C, beside(ground.rhs[rows]), B, D, H, terms)
+    which = limiting(B, D, H, terms)
+    start, end = np.full((2, *which.shape), ROUND)
+    start[which], end[which] = forbidden(B[which], D[which], H[which])
+    return np.asarray(draw(*gaps(start, end), uniform))
 
 
-def _columns(chosen: NDArray[np.bool_]) -> slice | NDArray[np.intp]:
-    """All columns without copying them, or those that are chosen."""
-    return slice(None) if chosen.all() else np.flatnonzero(chosen)
+def gaps(start: Array, end: Array) -> tuple[Array, Array]:
+    """What the intervals of each group leave (intervals x groups): where each gap begins and ends, in order.
 
-
-def _flat(*parts: Array) -> Array:
-    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
-
-
-def onto_bounds(new: Array, size: Array, ground: Constraints) -> None:
-    """Put cells that rounding carried beyond a bound onto it, in place."""
-    inside = np.clip(new, ground.low, ground.high)
-    np.copyto(new, inside, where=np.abs(new - inside) <= ROUNDING * size)
+    >>> left, right = gaps(np.array([[1.0], [0.5]]), np.array([[3.0], [1.5]]))
+    >>> left.T.tolist(), right.T.tolist()
+    ([[0.0, 3.0]], [[0.5, 4.0]])
+    """
+    closed = np.full((start.shape[1], len(start) + 1), ROUND)
+    covered = np.zeros_like(closed)
+    order = np.argsort(start.T, axis=1)
+    closed[:, :-1] = np.take_along_axis(start.T, order, 1)
+    np.maximum.accumulate(np.take_along_axis(end.T, order, 1), axis=1, out=covered[:, 1:])
+    group, interval = np.nonzero(closed > covered)
+    count = np.bincount(group, minlength=len(closed))
+    place = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
+    left, right = np.zeros((2, int(count.max(initial=0)), len(closed)))
+    left[place, group], right[place, group] = covered[group, interval], closed[group, interval]
+    return left, right

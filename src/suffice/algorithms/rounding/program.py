@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
 
 from suffice.algebra.array import Array, Flags
@@ -126,6 +125,8 @@ class Program:
 
     def _solved(self, M: csr_array, cost: Array, binary: int, until: float, gap: float) -> Array | None:
         """low <= M x <= high: the first entries of x are 0 or 1, the others 0 or more."""
+        from scipy.optimize import Bounds, LinearConstraint, milp  # slow to load
+
         seconds = until - time.monotonic()
         if not len(cost):
             return np.empty(0) if ((self.low <= 0) & (self.high >= 0)).all() else None
