@@ -31,7 +31,7 @@ class Rounded:
 class ControlledRounding(Recordwise):
     """Controlled rounding: each cell moves by less than one, and totals that are whole numbers stay."""
 
-    promises: ClassVar = ("limits",)
+    keeps: ClassVar = ("limits",)
     rounds: ClassVar = 1
     finishing: ClassVar = True
 

@@ -17,7 +17,7 @@ from suffice.method.isometric import Isometric
 from suffice.method.synthetic import Synthetic
 from suffice.protection.grouped import grouped
 from suffice.protection.protected import Drawn, Protected, Stratum
-from suffice.protection.steps import Original, levels_of
+from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
 from suffice.protection.watch import Watch, negatives
 from suffice.rows.arrow import released_schema
@@ -59,7 +59,6 @@ def redrawn(work: Original, method: Synthetic, division: Strata | None) -> Prote
         pieces=pieces,
         Ystar=None,
         watch=_watched(work, known, values),
-        levels=levels_of(method, work.design),
         drawn=Drawn(frame, method.records, _proportional(counts, sizes), notes(work, counts, sizes)),
     )
 

@@ -18,7 +18,7 @@ from suffice.design.profile import Matrices, centre_of, companion_columns
 from suffice.errors import InfeasibleError, InputError
 from suffice.method.method import Method
 from suffice.protection.protected import SAMPLED, Protected, Stratum
-from suffice.protection.steps import Original, levels_of
+from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
 from suffice.protection.super_blocks import SUPER, stored
 from suffice.protection.watch import Giants, Watch, copies, negatives, outliers
@@ -105,7 +105,6 @@ def _together(
         centre,
         stand(rows, design, centre),
         _watched(work, both, columns, pieces, method.independent),
-        levels_of(method, design),
         labels,
     )
 

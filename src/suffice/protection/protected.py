@@ -18,7 +18,6 @@ from suffice.protection.watch import Watch
 from suffice.rows.rows import Block, Rows
 from suffice.rows.shuffle import shuffled
 from suffice.seed import Stream
-from suffice.statistics.domain import Domain
 from suffice.statistics.standing import Standing
 
 SAMPLED = 5000
@@ -79,8 +78,6 @@ class Protected:
     original: Standing
     """What the certificate compares with, about the centre."""
     watch: Watch
-    levels: tuple[Domain, ...] = ()
-    """Groups in which statistics are kept."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Columns that the method made, in the order of the rows; they leave with the release."""
     drawn: Drawn | None = None

@@ -28,8 +28,6 @@ from suffice.rows.derived import Joined
 from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Block, Rows
 from suffice.seed import Stream
-from suffice.statistics.domain import Domain
-from suffice.statistics.domain import levels_of as levels
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,7 +62,6 @@ class Original:
             centre,
             solution.original,
             watch,
-            levels_of(method, self.design),
             solved.labels,
         )
 
@@ -135,8 +132,3 @@ class Original:
 
         values = self._beside(held).map(of, solution.matrices.columns, "mapping")
         return stored(self.rows, values, self.design.confidential)
-
-
-def levels_of(method: Method, design: Design) -> tuple[Domain, ...]:
-    """What is kept in which groups: in those asked for, in the levels of an absorbed factor, in the method's own."""
-    return (*levels(design, method.promises), *method.levels(design))

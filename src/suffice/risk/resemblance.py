@@ -15,6 +15,7 @@ from suffice.method.method import Method
 from suffice.protection.protected import SAMPLED, Protected, placed
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
+from suffice.statistics.promise import domains
 
 SAME = 1e-6
 """A second direction of change below this share of the first is rounding."""
@@ -54,7 +55,7 @@ def within(done: Protected, level: Domain) -> tuple[Array, Array, tuple[tuple[Ar
 
 def residuals(done: Protected, method: Method) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
     """What is left beside all that is kept: where a method keeps means in groups of its own, about these."""
-    own = method.levels(done.design)
+    own = domains(method.own_promises(done.design))
     return within(done, own[-1]) if own else (*pooled(done), done.watch.sample)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from suffice.algebra.array import EPS, Array
 Codes = NDArray[np.intp]
 
 if TYPE_CHECKING:
-    from suffice.statistics.standing import Pair
+    from suffice.statistics.comparison import Reference
+    from suffice.statistics.promise import Promise
+    from suffice.statistics.sums import Sums
 
 BOUND = 30.0
 """A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
@@ -62,10 +64,20 @@ class Claim:
 
 
 class Statistic(ABC):
-    """Something that can be recomputed from two files and compared."""
+    """Something that is added up over two files and compared."""
 
-    name: str
+    name: ClassVar[str]
+    words: ClassVar[str] = ""
+    """What the catalogue calls it."""
+    in_groups: ClassVar[bool] = False
+    """Whether to keep it of the records that are protected together is to keep it in every group of a file."""
+    despite_holes: ClassVar[bool] = False
+    """Whether it is kept of a whole file in which missing cells stay."""
 
     @abstractmethod
-    def claim(self, pair: Pair) -> Claim:
-        """How exactly the released rows have it."""
+    def sums(self, beside: Sequence[Promise]) -> Sums:
+        """What it needs of a file, given all that is promised in the same domain: what can be shared is."""
+
+    @abstractmethod
+    def claim(self, promise: Promise, before: Any, after: Any, reference: Reference) -> Claim | None:
+        """How exactly the rows that leave have it, from its sums of both files; None where there is nothing to have."""
