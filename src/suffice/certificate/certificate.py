@@ -162,7 +162,8 @@ def certify(
     reference, (original, released) = comparison.reference, comparison.pair.whole
     told = [(promise, comparison.claim(promise)) for promise in promises]
     claims = tuple(claim for _, claim in told if claim is not None)
-    kept = {claim.statistic for promise, claim in told if claim is not None and promise.domain.whole and promise.exact}
+    exact = [each.statistic for each, claim in told if claim is not None and each.domain.whole and each.exact]
+    kept, granted = {each.name for each in exact}, {each.grants for each in exact}
     same_weight = abs(original.weight - released.weight) <= 1e-12 * original.weight
     return Certificate(
         claims,
@@ -173,7 +174,7 @@ def certify(
         source,
         coefficients(comparison.pair) if "fit" in kept else None,
         notes,
-        (*_lacking(kept, claims, reference), *not_promised, *_never(claims)),
+        (*_lacking(kept, claims, reference), *not_promised, *_never(claims, granted)),
         None if reference.redrawn else original.rows == released.rows and same_weight,
         private,
     )
@@ -187,9 +188,10 @@ def _lacking(kept: set[str], claims: tuple[Claim, ...], reference: Reference) ->
     return [f"{name} of the confidential columns{', overall' * (name in grouped)}" for name in lacking]
 
 
-def _never(claims: tuple[Claim, ...]) -> tuple[str, ...]:
+def _never(claims: tuple[Claim, ...], granted: set[str]) -> list[str]:
     shapes, groups, after = NEVER_PROMISED
-    return shapes, OTHER_GROUPS if any(claim.level for claim in claims) else groups, after
+    said = shapes, OTHER_GROUPS if any(claim.level for claim in claims) else groups, after
+    return [each for each in said if each not in granted]
 
 
 def coefficients(pair: Pair) -> Coefficients:

@@ -73,6 +73,8 @@ class Statistic(ABC):
     """Whether to keep it of the records that are protected together is to keep it in every group of a file."""
     despite_holes: ClassVar[bool] = False
     """Whether it is kept of a whole file in which missing cells stay."""
+    grants: ClassVar[str] = ""
+    """What a certificate says is never promised, and does not say where this is kept in the whole file."""
 
     @abstractmethod
     def sums(self, beside: Sequence[Promise]) -> Sums:
