@@ -22,6 +22,9 @@ from suffice.statistics.sums import Fold, Look
 
 ColumnList = list[Array]
 
+TOGETHER = 2**14
+"""Records whose clusters are worked on at a time: their columns fit near the processor."""
+
 
 class Remainder(NamedTuple):
     """What a regression leaves of X and Y, and its rank in every group."""
@@ -97,14 +100,23 @@ class CrossedFit:
     def _taken(
         self, X: Mapping[str, ColumnList], Y: ColumnList, place: str, names: Sequence[str], constant: bool
     ) -> Remainder:
-        """What the columns of some names, crossed with some groups, leave of all columns."""
-        groups = self.groupings[place]
-        raw = [x for name in names for x in self.X.get(name, [])]
-        ones = [self.root] if constant else []
-        least = np.vstack([np.zeros((len(ones), len(groups.labels))), noise(groups, raw, self.root)])
-        Q = basis(groups, [*ones, *(x for name in names for x in X.get(name, []))], least)
-        left = {name: [removed(groups, Q, x) for x in columns] for name, columns in X.items()}
-        return Remainder(left, [removed(groups, Q, y) for y in Y], rank(groups, Q))
+        """What the columns of some names, crossed with some groups, leave of Y and of the columns of other names."""
+        groups, others = self.groupings[place], [name for name in X if name not in names]
+        left = {name: [np.empty_like(x) for x in X[name]] for name in others}
+        rest, ranks = [np.empty_like(y) for y in Y], []
+        wide = place != "clusters"  # only the records of a cluster stand side by side
+        for here, part in [(slice(None), groups)] if wide else groups.parts(TOGETHER):
+            raw = [x[here] for name in names for x in self.X.get(name, [])]
+            ones = [self.root[here]] if constant else []
+            least = np.vstack([np.zeros((len(ones), len(part.labels))), noise(part, raw, self.root[here])])
+            Q = basis(part, [*ones, *(x[here] for name in names for x in X.get(name, []))], least)
+            for name in others:
+                for out, x in zip(left[name], X[name], strict=True):
+                    out[here] = removed(part, Q, x[here])
+            for out, y in zip(rest, Y, strict=True):
+                out[here] = removed(part, Q, y[here])
+            ranks.append(rank(part, Q))
+        return Remainder(left, rest, np.concatenate(ranks))
 
     @cached_property
     def _local(self) -> Remainder:

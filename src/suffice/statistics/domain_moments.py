@@ -192,8 +192,10 @@ class DomainStanding:
     def _pair(self, after: DomainStanding, groups: slice, design: Design) -> Pair:
         given = tuple(design.names[j] for j in self.sums.given(design))
         centred = DomainColumns(self.sums, design).centred
-        larger = after.size > LARGER * self.size  # where a group hardly varies, new slopes carry its values far away
-        size = np.where(larger, after.size, self.size)[:, groups]
+        one, two = self.size[:, groups], after.size[:, groups]
+        size = np.where(
+            two > LARGER * one, two, one
+        )  # where a group hardly varies, new slopes carry its values far away
         return Pair(self.moments.part(groups), after.moments.part(groups), size, given, design.confidential, centred)
 
     def _apart(self, after: DomainStanding, redrawn: bool) -> str:
