@@ -23,14 +23,13 @@ from suffice.files.source import open_rows
 from suffice.rows.memory import MemoryRows
 from suffice.rows.multiset import Multiset, number_words, text_words
 from suffice.rows.rows import Block, Rows
-from suffice.statistics import STATISTICS
-from suffice.statistics.comparison import Reference
+from suffice.statistics.comparison import compared
 from suffice.statistics.domain import Domain
 from suffice.statistics.domain_moments import DomainSums
-from suffice.statistics.promise import Promise, promised
+from suffice.statistics.promise import promised
 from suffice.statistics.standing import stand
-from suffice.statistics.statistic import Claim
-from suffice.statistics.sums import looked
+from suffice.statistics.statistic import Claim, Promise
+from suffice.statistics.sums import Reference, looked
 from tests.tolerances import ALGEBRA
 from tests.truth import ratios
 
@@ -80,7 +79,7 @@ def at(
     before, after = open_rows(data, 1, None), open_rows(released, 1, None)
     reference, domain = reference_of(before, Design.learn(before, roles)), domain or Domain("g", ("g",))
     promises = [Promise(name, domain, terms if name == "fit" else None) for name in kept]
-    found = [reference.compared(after, promises).claim(promise) for promise in promises]
+    found = [compared(reference, after, promises).claim(promise) for promise in promises]
     return {claim.statistic: claim for claim in found if claim is not None}
 
 
@@ -174,7 +173,7 @@ def test_one_group_is_the_whole_file(intercept: bool, off: float) -> None:
     sums = DomainSums(Domain("all"), kept)
     [one] = looked(reference.rows, [sums.before(reference)])
     [two] = looked(open_rows(released, 1, None), [sums.after(one, reference)])
-    found = {name: STATISTICS[name].claim(Promise(name), one, two, reference) for name in kept}
+    found = {name: Promise(name).statistic.claim(Promise(name), one, two, reference) for name in kept}
     for name in kept:
         assert found[name].sentence == overall[name].sentence
         assert found[name].level == ""
@@ -369,11 +368,11 @@ def test_a_pair_in_which_nothing_overall_is_promised_is_still_compared() -> None
         reference_of(before, Design.learn(before, ROLES)),
         in_order([Promise("mean", Domain("g", ("g",)))]),
     )
-    certificate = certify(reference.compared(after, promises), promises, terms=(), method="", source="")
+    certificate = certify(compared(reference, after, promises), promises, terms=(), method="", source="")
     assert certificate.holds
     assert [claim.statistic for claim in certificate.claims] == ["given", "mean"]
     fewer = MemoryRows(released.head(-1))
-    certificate = certify(reference.compared(fewer, promises), promises, terms=(), method="", source="")
+    certificate = certify(compared(reference, fewer, promises), promises, terms=(), method="", source="")
     assert not certificate.same_rows
     assert not certificate.claims[0].holds
 

@@ -13,10 +13,9 @@ from suffice.algebra.crossed import basis, noise, rank
 from suffice.algebra.group_moments import Grouping
 from suffice.design.design import Design
 from suffice.rows.memory import MemoryRows
-from suffice.statistics.comparison import Reference
 from suffice.statistics.crossed_regression import CrossedFit, CrossedRegression
 from suffice.statistics.residual_covariance import CrossedSums
-from suffice.statistics.sums import looked
+from suffice.statistics.sums import Reference, looked
 from tests.algorithms.hybrid.cases import asked, design, file, residuals
 from tests.tolerances import ENGINE
 

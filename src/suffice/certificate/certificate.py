@@ -14,10 +14,10 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import independent
 from suffice.algebra.moments import Moments
-from suffice.statistics.comparison import Comparison, Reference
-from suffice.statistics.promise import Promise
+from suffice.statistics.comparison import Comparison
 from suffice.statistics.standing import Pair
-from suffice.statistics.statistic import BOUND, Claim
+from suffice.statistics.statistic import BOUND, Claim, Promise
+from suffice.statistics.sums import Reference
 
 STEEP = 1e6
 """Condition of X above which coefficients, unlike fits, are not compared."""

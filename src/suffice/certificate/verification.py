@@ -22,8 +22,9 @@ from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Product, Rows
 from suffice.rows.threads import cores, one_blas_thread
-from suffice.statistics.comparison import Comparison, Reference
+from suffice.statistics.comparison import Comparison, compared
 from suffice.statistics.promise import promised
+from suffice.statistics.sums import Reference
 
 ALL = ("mean", "covariance", "fit")
 MOMENTS = ("mean", "covariance")
@@ -101,10 +102,10 @@ def verify(
         _check_columns(after, design, roles)
         reference = Reference(before, design, design, *_scale(before, design))
         promises = in_order(promised(ALL, design))
-        comparison, incomplete = _shared(reference.compared(after, promises))
+        comparison, incomplete = _shared(compared(reference, after, promises))
         if incomplete:
             whole = replace(reference, design=_without_holes(design), outgoing=_without_holes(design), known={})
-            found = {**comparison.found, **whole.compared(after, in_order(())).found}
+            found = {**comparison.found, **compared(whole, after, in_order(())).found}
             comparison = replace(comparison, found=found)
         fixed = [name for name in roles.columns if name not in (*roles.confidential, *roles.identifiers)]
         opaque = [name for name in fixed if OPAQUE & {before.kinds[name], after.kinds[name]}]
@@ -138,7 +139,7 @@ def _of_new_records(before: Rows, after: Rows, design: Design) -> Verification:
     kept = (replace(each, exact=exact or not each.domain.whole) for each in promised(MOMENTS, design))
     promises = in_order(kept, redrawn=True)
     certificate = certify(
-        reference.compared(after, promises),
+        compared(reference, after, promises),
         promises,
         terms=(),
         method="unknown",

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from suffice.errors import UsageError
 from suffice.method.parameter import Data, Rule
-from suffice.statistics.promise import Promise, promised
+from suffice.statistics.promise import promised
+from suffice.statistics.statistic import Promise
 
 if TYPE_CHECKING:
     from suffice.design.design import Design

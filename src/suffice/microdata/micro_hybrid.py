@@ -25,9 +25,8 @@ from suffice.progress import Progress
 from suffice.seed import Stream
 from suffice.statistics.crossed_regression import CrossedRegression
 from suffice.statistics.domain import Domain
-from suffice.statistics.promise import Promise
 from suffice.statistics.residual_covariance import EqualSlopes, OwnResidualCovariance, ResidualCovariance
-from suffice.statistics.statistic import Statistic
+from suffice.statistics.statistic import Promise, Statistic
 
 MADE = "cluster"
 """The column that tells clusters which the method has made."""

@@ -16,9 +16,10 @@ from suffice.method.method import Method
 from suffice.protection.protected import Leaving, Protected
 from suffice.risk.facts import Facts
 from suffice.rows.rows import Rows
-from suffice.statistics.comparison import Reference
-from suffice.statistics.promise import Promise
+from suffice.statistics.comparison import compared
 from suffice.statistics.standing import WHOLE_FILE
+from suffice.statistics.statistic import Promise
+from suffice.statistics.sums import Reference
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +43,7 @@ class Attestation:
         """
         leaving, promises = Leaving(self.done) if rows is None else rows, self._promises()
         return certify(
-            self._reference.compared(leaving, promises),
+            compared(self._reference, leaving, promises),
             promises,
             terms=self.design.terms,
             method=self.method.name,
@@ -73,7 +74,6 @@ class Attestation:
         """Those of the method; after rounding, or where groups have no exact share, most are reached and no more."""
         drawn, rounded = self.done.drawn, bool(self.design.roles.integer)
         overall = not rounded and (drawn is None or drawn.proportional)
-
         kept = [
             replace(promise, exact=overall if promise.domain.whole else not rounded)
             for promise in self.method.promises(self.design)

@@ -20,8 +20,9 @@ from suffice.risk.resemblance import pooled
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
-from suffice.statistics.promise import Promise, domains
+from suffice.statistics.promise import domains
 from suffice.statistics.residual_covariance import AroundRegression
+from suffice.statistics.statistic import Promise
 
 
 def kept_in(done: Protected, level: Domain, method: Method) -> GroupSummary:

@@ -6,12 +6,5 @@ from suffice.statistics.fit import Fit as Fit
 from suffice.statistics.given import GivenRecords as GivenRecords
 from suffice.statistics.limit import Limit as Limit
 from suffice.statistics.mean import Mean as Mean
-from suffice.statistics.statistic import Statistic
+from suffice.statistics.statistic import STATISTICS as STATISTICS
 from suffice.statistics.third_moment import ThirdMoment as ThirdMoment
-
-STATISTICS = {
-    found.name: found()
-    for found in tuple(vars().values())
-    if isinstance(found, type) and issubclass(found, Statistic) and found is not Statistic
-}
-"""By name."""

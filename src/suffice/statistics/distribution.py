@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from suffice.design.design import Design
 from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Multiset, Words
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
-from suffice.statistics.statistic import Claim, Statistic
-from suffice.statistics.sums import Fold, Look, Sums
-
-if TYPE_CHECKING:
-    from suffice.design.design import Design
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
+from suffice.statistics.statistic import Claim, Promise, Statistic
+from suffice.statistics.sums import Fold, Look, Reference, Sums
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from math import inf
 from operator import add
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +21,7 @@ from suffice.rows.rows import BLOCK, Block
 from suffice.statistics.domain import Domain
 from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import Claim
-from suffice.statistics.sums import Fold, Look, Sums
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
+from suffice.statistics.sums import Fold, Look, Reference, Sums
 
 CELLS = 2**21
 """Numbers that are sorted into groups at a time."""

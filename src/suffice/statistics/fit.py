@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from suffice.statistics.domain_moments import given_columns
 from suffice.statistics.moment import Moment
 from suffice.statistics.standing import Pair
-from suffice.statistics.statistic import Claim
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
+from suffice.statistics.statistic import Claim, Promise
+from suffice.statistics.sums import Reference
 
 
 class Fit(Moment):

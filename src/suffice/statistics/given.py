@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from suffice.statistics.standing import WHOLE_FILE, Standing
-from suffice.statistics.statistic import Claim, Statistic
-from suffice.statistics.sums import Sums
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
+from suffice.statistics.statistic import Claim, Promise, Statistic
+from suffice.statistics.sums import Reference, Sums
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from suffice.statistics.statistic import Claim, Statistic
-from suffice.statistics.sums import Fold, Look, Sums
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
+from suffice.statistics.statistic import Claim, Promise, Statistic
+from suffice.statistics.sums import Fold, Look, Reference, Sums
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from suffice.statistics.domain_moments import DomainSums
 from suffice.statistics.standing import WHOLE_FILE, Pair
-from suffice.statistics.statistic import Claim, Statistic
-from suffice.statistics.sums import Sums
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
+from suffice.statistics.statistic import Claim, Promise, Statistic
+from suffice.statistics.sums import Reference, Sums
 
 
 @dataclass(frozen=True)

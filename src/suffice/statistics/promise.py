@@ -1,44 +1,13 @@
-"""A promise: a statistic, kept in a domain."""
+"""What is promised of a file, from what a method keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from suffice.design.design import Design
 from suffice.statistics import STATISTICS
-from suffice.statistics.domain import WHOLE, Domain
-from suffice.statistics.statistic import Statistic
-
-if TYPE_CHECKING:
-    from suffice.design.design import Design
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A statistic that the rows that leave have from the original.
-
-    kept: the statistic, or its name
-    domain: in every group of which records; the whole file unless told
-    terms: names of the columns of X that it is about; all unless told
-    exact: where not, it is told how nearly it was reached, and nothing depends on it
-
-    >>> Promise("mean", Domain("region", ("region",))).statistic.name
-    'mean'
-    """
-
-    kept: Statistic | str
-    domain: Domain = WHOLE
-    terms: tuple[str, ...] | None = None
-    exact: bool = field(default=True, compare=False)
-
-    @property
-    def statistic(self) -> Statistic:
-        return STATISTICS[self.kept] if isinstance(self.kept, str) else self.kept
-
-    @property
-    def name(self) -> str:
-        return self.kept if isinstance(self.kept, str) else self.kept.name
+from suffice.statistics.domain import Domain
+from suffice.statistics.statistic import Promise
 
 
 def promised(kept: Iterable[str], design: Design) -> tuple[Promise, ...]:

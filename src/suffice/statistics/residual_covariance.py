@@ -7,19 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from suffice.algebra.array import EPS, Array
 from suffice.algebra.group_moments import Grouping
 from suffice.statistics.crossed_regression import CrossedFit, CrossedRegression
-from suffice.statistics.statistic import SMALLEST, Claim, Statistic
-from suffice.statistics.sums import Look, Sums
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
+from suffice.statistics.statistic import SMALLEST, Claim, Promise, Statistic
+from suffice.statistics.sums import Look, Reference, Sums
 
 ROUNDING = 64 * EPS
 """Residuals below this share of the largest value are nothing: a regression explains all of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, cast
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,7 @@ from suffice.design.design import Design
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Block, Rows
 from suffice.statistics.statistic import SMALLEST, Claim, Codes
-from suffice.statistics.sums import Fold, Look, Sums, looked
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
+from suffice.statistics.sums import Fold, Look, Reference, Sums, looked
 
 
 @dataclass(frozen=True)

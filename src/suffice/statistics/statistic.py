@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import EPS, Array
+from suffice.statistics.domain import WHOLE, Domain
+from suffice.statistics.sums import Reference, Sums
 
 Codes = NDArray[np.intp]
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
-    from suffice.statistics.sums import Sums
 
 BOUND = 30.0
 """A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
@@ -76,6 +73,10 @@ class Statistic(ABC):
     grants: ClassVar[str] = ""
     """What a certificate says is never promised, and does not say where this is kept in the whole file."""
 
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            STATISTICS[cls.name] = cls
+
     @abstractmethod
     def sums(self, beside: Sequence[Promise]) -> Sums:
         """What it needs of a file, given all that is promised in the same domain: what can be shared is."""
@@ -83,3 +84,34 @@ class Statistic(ABC):
     @abstractmethod
     def claim(self, promise: Promise, before: Any, after: Any, reference: Reference) -> Claim | None:
         """How exactly the rows that leave have it, from its sums of both files; None where there is nothing to have."""
+
+
+STATISTICS: dict[str, type[Statistic]] = {}
+"""By name: those that were imported."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A statistic that the rows that leave have from the original.
+
+    kept: the statistic, or its name
+    domain: in every group of which records; the whole file unless told
+    terms: names of the columns of X that it is about; all unless told
+    exact: where not, it is told how nearly it was reached, and nothing depends on it
+
+    >>> Promise("mean", Domain("region", ("region",))).statistic.name
+    'mean'
+    """
+
+    kept: Statistic | str
+    domain: Domain = WHOLE
+    terms: tuple[str, ...] | None = None
+    exact: bool = field(default=True, compare=False)
+
+    @property
+    def statistic(self) -> Statistic:
+        return STATISTICS[self.kept]() if isinstance(self.kept, str) else self.kept
+
+    @property
+    def name(self) -> str:
+        return self.kept if isinstance(self.kept, str) else self.kept.name

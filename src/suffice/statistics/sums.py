@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from suffice.algebra.array import Array
+from suffice.design.design import Design
+from suffice.design.limits import Limits
 from suffice.rows.rows import Block, Rows
-
-if TYPE_CHECKING:
-    from suffice.statistics.comparison import Reference
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,6 +29,24 @@ class Fold:
 
 Look = Generator[Fold, Any, Any]
 """Asks for a fold at a time, is sent what it adds up to, and returns what was found."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reference:
+    """The original, with which rows that leave are compared; what was added up of it is kept."""
+
+    rows: Rows
+    design: Design
+    outgoing: Design
+    """The design of the rows that leave: drawn ones have no weight."""
+    centre: Array
+    """Of the columns [X Y]."""
+    size: Array
+    """The largest absolute value of each of them."""
+    limits: Limits | None = None
+    redrawn: bool = False
+    """The records that leave are new ones, so that neither their number nor what each was given can be the same."""
+    known: dict[Sums, Any] = field(default_factory=dict)
 
 
 class Sums(ABC):

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from suffice.algebra.third_moments import ThirdMoments, triples
+from suffice.rows.rows import Block
 from suffice.statistics.standing import WHOLE_FILE, Pair
-from suffice.statistics.statistic import Claim, Statistic
-from suffice.statistics.sums import Fold, Look, Sums
-
-if TYPE_CHECKING:
-    from suffice.rows.rows import Block
-    from suffice.statistics.comparison import Reference
-    from suffice.statistics.promise import Promise
+from suffice.statistics.statistic import Claim, Promise, Statistic
+from suffice.statistics.sums import Fold, Look, Reference, Sums
 
 
 @dataclass(frozen=True)
