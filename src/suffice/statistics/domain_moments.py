@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from math import inf
 from operator import add
@@ -27,6 +27,8 @@ CELLS = 2**21
 """Numbers that are sorted into groups at a time."""
 LARGER = 8.0
 """Released values of a group that are so many times larger than its own: their last digits count."""
+HELD = 2**20
+"""Records whose grouping is kept from one pass to the next."""
 CHUNK = 2**12
 """Groups that are compared at a time."""
 MOST = 2**28
@@ -51,7 +53,7 @@ class DomainSums(Sums):
     def before(self, reference: Reference) -> Look:
         """Groups and their means first, then moments about these."""
         reading = DomainColumns(self, reference.design)
-        first = yield reading.fold(lambda W, words, w: Cells.of(reading.filled(W), Grouping.of(words), w))
+        first = yield reading.fold(lambda W, records, w: Cells.of(reading.filled(W), records, w))
         groups, pairs = first.labels, reading.pairs
         _check_room(self.domain, len(groups), len(pairs.one))
         centre = first.moments(groups, Pairs.none(pairs.columns)).mean
@@ -81,6 +83,8 @@ class DomainColumns:
 
     level: DomainSums
     design: Design
+    held: dict[int, Grouping] = field(default_factory=dict)
+    """Groupings of the first records, for a second pass."""
 
     @property
     def centred(self) -> bool:
@@ -107,8 +111,7 @@ class DomainColumns:
         """Sums of the known groups about their centres; the records of other groups are only counted."""
         padded = np.pad(centre, ((0, 0), (0, 1)))
 
-        def of(W: Array, words: Words, w: Array | None) -> Cells:
-            records = Grouping.of(words)
+        def of(W: Array, records: Grouping, w: Array | None) -> Cells:
             found, known = looked_up(records.labels, groups)
             found[~known] = len(groups)
             place = found[records.place]
@@ -118,7 +121,7 @@ class DomainColumns:
 
         return self.fold(of)
 
-    def fold(self, of: Callable[[Array, Words, Array | None], Cells]) -> Fold:
+    def fold(self, of: Callable[[Array, Grouping, Array | None], Cells]) -> Fold:
         """`of` some records at a time: as many as do not take too much room."""
         size = max(1, CELLS // (BLOCK * self.pairs.columns))
 
@@ -132,15 +135,24 @@ class DomainColumns:
         """A column that is missing in a pattern counts as zeros there, before and after; other missing cells stay."""
         return np.where(np.isnan(W), 0.0, W) if self.level.domain.holes else W
 
-    def _joined(self, blocks: Sequence[Block]) -> tuple[Array, Words, Array | None]:
-        W, words, weights = zip(*map(self._read, blocks), strict=True)
-        w = None if self.design.roles.weight is None else np.concatenate(weights)
-        return np.concatenate(W, axis=1), np.concatenate(words), w
+    def _joined(self, blocks: Sequence[Block]) -> tuple[Array, Grouping, Array | None]:
+        W = [self._read(block) for block in blocks]
+        w = None if self.design.roles.weight is None else np.concatenate([*map(self.design.weights, blocks)])
+        return np.concatenate(W, axis=1), self._grouping(blocks, W), w
 
-    def _read(self, block: Block) -> tuple[Array, Words, Array | None]:
+    def _read(self, block: Block) -> Array:
         Y = np.array([as_float(block.columns[name]) for name in self.design.confidential])
-        X = self.design.given(block).T[list(self.given)] if self.given else np.empty((0, len(block)))
-        return np.concatenate([X, Y]), self.level.domain.labels(block, Y, self.design), self.design.weights(block)
+        return np.concatenate([self.design.given(block).T[list(self.given)], Y]) if self.given else Y
+
+    def _grouping(self, blocks: Sequence[Block], W: Sequence[Array]) -> Grouping:
+        start, m = blocks[0].start, len(self.given)
+        if start not in self.held:
+            labels = self.level.domain.labels
+            found = Grouping.of(np.concatenate([labels(b, A[m:], self.design) for b, A in zip(blocks, W, strict=True)]))
+            if start + len(found.order) > HELD:
+                return found
+            self.held[start] = found
+        return self.held[start]
 
 
 @dataclass(frozen=True, repr=False)
