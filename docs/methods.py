@@ -8,15 +8,9 @@ from pathlib import Path
 
 from suffice.catalogue import Description, describe, methods
 from suffice.method.method import Method
+from suffice.statistics import STATISTICS
 
 PAGE = Path(__file__).with_suffix(".md")
-KEPT = {
-    "mean": "means",
-    "covariance": "covariances",
-    "fit": "regressions",
-    "third-moment": "third moments",
-    "limits": "bounds and edits",
-}
 HEAD = """\
 # Methods
 
@@ -34,7 +28,8 @@ def page() -> str:
 
 
 def _row(method: Description) -> str:
-    kept = ", ".join(KEPT[promise] for promise in method.promises) or "nothing by itself"
+    words = [STATISTICS[promise].words.removesuffix(" on the given columns") for promise in method.promises]
+    kept = ", ".join(words) or "nothing by itself"
     return f"| [`{method.name}`](#{method.name}) | {kept} |"
 
 

@@ -11,14 +11,7 @@ from suffice import microdata
 from suffice.errors import UsageError, suggest
 from suffice.method.method import AMethod, Method, declared_parameters, kebab, refused, rule_of
 from suffice.method.parameter import Data
-
-KEPT = {
-    "mean": "means",
-    "covariance": "covariances",
-    "fit": "regressions on the given columns",
-    "third-moment": "third moments",
-    "limits": "bounds and edits",
-}
+from suffice.statistics import STATISTICS
 
 
 @dataclass(frozen=True)
@@ -49,7 +42,7 @@ def describe(method: type[Method]) -> Description:
     """What `method` does, may be given and promises."""
     summary = " ".join((method.__doc__ or "").strip().split("\n\n")[0].split())
     given = tuple(_describe(declared) for declared in declared_parameters(method))
-    return Description(kebab(method.__name__), summary, given, method.promises, method.independent, method.references)
+    return Description(kebab(method.__name__), summary, given, method.keeps, method.independent, method.references)
 
 
 def _describe(declared: Field[Any]) -> ParameterDescription:
@@ -133,7 +126,8 @@ def in_full(method: Description) -> Iterator[str]:
 
 def kept(method: Description) -> str:
     """What a method promises, in words."""
-    return ", ".join(KEPT[promise] for promise in method.promises) or "nothing exactly; follow it with restore"
+    said = ", ".join(STATISTICS[promise].words for promise in method.promises)
+    return said or "nothing exactly; follow it with restore"
 
 
 def _parameter(parameter: ParameterDescription) -> str:

@@ -112,7 +112,7 @@ def formulas() -> dict[str, Method]:
 @pytest.mark.parametrize("method", formulas().values(), ids=formulas().keys())
 def test_every_method_keeps_in_every_group_what_it_promises(method: Method) -> None:
     release = made(frame(), method)
-    kept = [name for name in STATISTICS if name in method.promises]
+    kept = [name for name in STATISTICS if name in method.kept]
     holding(release, *kept)
     found = within(frame(), release.frame, ["g"])
     assert all(found[name] <= ALGEBRA for name in kept), found

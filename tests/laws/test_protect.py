@@ -116,7 +116,7 @@ def affordable(method: type[Method]) -> list[Method]:
 
 def statistics(method: Method) -> set[str]:
     """What is promised of a file without bounds and edits."""
-    return {*method.promises} - {"limits"}
+    return {*method.kept} - {"limits"}
 
 
 def registered() -> dict[str, Method]:

@@ -46,7 +46,7 @@ def promising() -> list[Method]:
             continue  # no weight leaves with its records: test_resized
         few = {Rotate: [Rotate(sweeps=3)], OutliersApart: [OutliersApart()]}
         for example in few.get(method, method.examples()):
-            if example.promises:
+            if example.kept:
                 found.append(Romm(lam=0.3).then(example) if example.name in ("restore", "addition") else example)
     return found
 
@@ -103,10 +103,10 @@ def test_weighted_means_covariances_and_regressions_are_kept(method: Method, tmp
         after = release.frame if source is frame else release.frame.to_pandas()
         found = weighted(frame, after)
         assert release.certificate.holds
-        assert all(found[promise] <= ALGEBRA for promise in {*method.promises} - {"limits"}), found
-        if "fit" in method.promises:
+        assert all(found[promise] <= ALGEBRA for promise in {*method.kept} - {"limits"}), found
+        if "fit" in method.kept:
             assert np.allclose(regression(after), regression(frame), rtol=1e-9, atol=1e-9)
-        if "covariance" in method.promises:
+        if "covariance" in method.kept:
             one, two = (np.cov(Y_of(each).T, aweights=each["w"]) for each in (frame, after))
             assert np.allclose(one, two, rtol=1e-12, atol=0)
         unweighted = ratios(X_of(frame), Y_of(frame), X_of(after), Y_of(after))
@@ -211,10 +211,10 @@ def test_without_intercept_raw_moments_are_kept_and_said(method: Method) -> None
     W, Wstar = (each[["x", *CONFIDENTIAL]].to_numpy() for each in (frame, release.frame))
     size = np.sqrt((W**2).sum(axis=0))
     gap = np.abs(Wstar.T @ Wstar - W.T @ W) / np.outer(size, size)
-    kept = [gap[0]] if "fit" in method.promises else []
-    kept += [gap[1:, 1:]] if "covariance" in method.promises else []
+    kept = [gap[0]] if "fit" in method.kept else []
+    kept += [gap[1:, 1:]] if "covariance" in method.kept else []
     assert all(part.max() <= ALGEBRA * EPS * 5 for part in kept)
-    if "third-moment" not in method.promises and "microaggregate" not in method.name:  # these bring means with them
+    if "third-moment" not in method.kept and "microaggregate" not in method.name:  # these bring means with them
         assert np.abs(Y_of(release.frame).mean(axis=0) - Y_of(frame).mean(axis=0)).max() > 1e-6
 
 

@@ -44,7 +44,7 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
 
 
 def test_promises_and_independence() -> None:
-    exact = {name for name, method in methods().items() if "covariance" in method.promises}
+    exact = {name for name, method in methods().items() if "covariance" in method.keeps}
     assert exact == {
         "addition", "householder", "ipso", "micro-hybrid", "microaggregate-noise", "moment-householder",
         "outliers-apart", "residual-correlation", "resize", "restore", "romm", "rotate", "score-correlation",
@@ -123,7 +123,7 @@ def test_a_chain_deals_random_columns_in_order() -> None:
     X, Y, Z = np.ones((9, 1)), rng.normal(size=(9, 2)), rng.normal(size=(9, 4))
     chain = Mixture(0.5).then(Restore())
     assert (chain.name, chain.draws(2), chain.independent) == ("mixture then restore", 4, False)
-    assert chain.promises == ("mean", "covariance", "fit")
+    assert chain.kept == ("mean", "covariance", "fit")
     by_hand = Restore(candidate=Mixture(0.5).solve(X, Y, Z[:, :2])).solve(X, Y, Z[:, 2:])
     assert np.array_equal(chain.solve(X, Y, Z), by_hand)
     assert Ipso().then(Restore()).independent

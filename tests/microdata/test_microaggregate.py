@@ -109,12 +109,12 @@ def test_individual_ranking_agrees_with_a_peer_value_for_value() -> None:
 def test_promises_of_every_form(partition: Any, by: Any, tmp_path: Path) -> None:
     frame = households(300)
     method = Microaggregate(k=9, partition=partition, by=by)
-    assert method.promises == {"mean": ("mean",), "median": (), "fitted": ("mean", "fit")}[by]
+    assert method.kept == {"mean": ("mean",), "median": (), "fitted": ("mean", "fit")}[by]
     release = made(frame, method)
     found = ratios(*[f(each) for each in (frame, release.frame) for f in (X_of, Y_of)])
     assert release.certificate.holds
-    assert all(found[promise] <= ALGEBRA for promise in method.promises)
-    assert {claim.statistic for claim in release.certificate.claims} == {*method.promises, "given"}
+    assert all(found[promise] <= ALGEBRA for promise in method.kept)
+    assert {claim.statistic for claim in release.certificate.claims} == {*method.kept, "given"}
     pq.write_table(pa.Table.from_pandas(frame), tmp_path / "house.parquet", row_group_size=41)
     other = made(tmp_path / "house.parquet", method).frame.to_pandas()
     assert np.abs(Y_of(other) - Y_of(release.frame)).max() <= ENGINE * Y_of(frame).std()

@@ -136,7 +136,7 @@ def test_a_file_is_read_run_by_run(holes: bool, tmp_path: Path, monkeypatch: pyt
     data.loc[rng.random(n) < 0.3, "z"] = np.nan if holes else 0.0
     pq.write_table(pa.Table.from_pandas(data), tmp_path / "in.parquet")
     roles = Roles(confidential=["y", "z"], groups=["g"], missing="patterns")
-    level = Domain("g", ("g",), ("mean",), holes=holes)
+    level = Domain("g", ("g",), holes=holes)
     monkeypatch.setattr("suffice.rows.rows.RUN", 1)
     rows = [open_rows(source, 2, None) for source in (data, tmp_path / "in.parquet")]
     one, two = (Concentration.learn(each, Design.learn(each, roles), level) for each in rows)

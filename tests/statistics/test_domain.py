@@ -16,16 +16,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice import Roles, verify
-from suffice.certificate.certificate import certify
+from suffice.certificate.certificate import certify, in_order
 from suffice.design.design import Design
 from suffice.errors import InfeasibleError
 from suffice.files.source import open_rows
 from suffice.rows.memory import MemoryRows
 from suffice.rows.multiset import Multiset, number_words, text_words
-from suffice.rows.rows import Block
-from suffice.statistics.domain import Domain, DomainStanding, claims, levels_of
-from suffice.statistics.standing import Pair, stand
-from suffice.statistics.statistic import Claim
+from suffice.rows.rows import Block, Rows
+from suffice.statistics.comparison import compared
+from suffice.statistics.domain import Domain
+from suffice.statistics.domain_moments import DomainSums
+from suffice.statistics.promise import promised
+from suffice.statistics.standing import stand
+from suffice.statistics.statistic import Claim, Promise
+from suffice.statistics.sums import Reference, looked
 from tests.tolerances import ALGEBRA
 from tests.truth import ratios
 
@@ -60,13 +64,23 @@ def reflected(data: pd.DataFrame, by: list[str], weighted: bool = True, seed: in
     return out.sample(frac=1, random_state=seed, ignore_index=True)
 
 
+def reference_of(before: Rows, design: Design) -> Reference:
+    return Reference(before, design, design, np.zeros(design.m + design.k), np.ones(design.m + design.k))
+
+
 def at(
-    data: Any, released: Any, level: Domain | None = None, roles: Roles = ROLES, kept: tuple[str, ...] = ALL
+    data: Any,
+    released: Any,
+    domain: Domain | None = None,
+    roles: Roles = ROLES,
+    kept: tuple[str, ...] = ALL,
+    terms: tuple[str, ...] | None = None,
 ) -> dict[str, Claim]:
     before, after = open_rows(data, 1, None), open_rows(released, 1, None)
-    design = Design.learn(before, roles)
-    one = DomainStanding.learn(before, design, level or Domain("g", ("g",), kept))
-    return {claim.statistic: claim for claim in claims(one, one.of(after))}
+    reference, domain = reference_of(before, Design.learn(before, roles)), domain or Domain("g", ("g",))
+    promises = [Promise(name, domain, terms if name == "fit" else None) for name in kept]
+    found = [compared(reference, after, promises).claim(promise) for promise in promises]
+    return {claim.statistic: claim for claim in found if claim is not None}
 
 
 def shifted(released: pd.DataFrame, group: str, by: float, column: str = "y") -> pd.DataFrame:
@@ -155,7 +169,11 @@ def test_one_group_is_the_whole_file(intercept: bool, off: float) -> None:
     roles = replace(ROLES, given="x" if intercept else "x - 1", groups=())
     kept = ALL if intercept else ("covariance", "fit")
     overall = {claim.statistic: claim for claim in verify(data, released, roles).certificate.claims}
-    found = at(data, released, Domain("all", (), kept), roles)
+    reference = reference_of(open_rows(data, 1, None), Design.learn(open_rows(data, 1, None), roles))
+    sums = DomainSums(Domain("all"), kept)
+    [one] = looked(reference.rows, [sums.before(reference)])
+    [two] = looked(open_rows(released, 1, None), [sums.after(one, reference)])
+    found = {name: Promise(name).statistic.claim(Promise(name), one, two, reference) for name in kept}
     for name in kept:
         assert found[name].sentence == overall[name].sentence
         assert found[name].level == ""
@@ -224,10 +242,10 @@ def test_several_columns_tell_groups_together() -> None:
     released["code"] = released["code"].astype(float)
     for by in (("first", "second"), ("code",), ("code", "first")):
         roles = replace(ROLES, groups=(), keep=by)
-        found = at(data, released, Domain("all", by, ALL), roles)
+        found = at(data, released, Domain("all", by), roles)
         assert found["mean"].level == "in each of 4 groups by all"
         assert all(claim.holds for claim in found.values())
-        assert not at(data, shifted(released, "place 1", 1e-8), Domain("all", by, ALL), roles)["mean"].holds
+        assert not at(data, shifted(released, "place 1", 1e-8), Domain("all", by), roles)["mean"].holds
 
 
 def test_only_the_terms_that_are_named_are_compared() -> None:
@@ -236,11 +254,11 @@ def test_only_the_terms_that_are_named_are_compared() -> None:
     data["v"] = rng.normal(size=len(data))
     released = reflected(data, ["g"])
     roles = replace(ROLES, given="x + v")
-    found = at(data, released, Domain("g", ("g",), ("mean", "fit"), terms=("x",)), roles)
+    found = at(data, released, roles=roles, kept=("mean", "fit"), terms=("x",))
     assert set(found) == {"mean", "fit"}
     assert found["fit"].sentence == "cross-products with x"
     assert found["fit"].holds
-    assert not at(data, released, Domain("g", ("g",), ("fit",)), roles)["fit"].holds
+    assert not at(data, released, roles=roles, kept=("fit",))["fit"].holds
 
 
 @pytest.fixture
@@ -260,7 +278,7 @@ HOLED = Roles(confidential=["y", "z"], given="x", weight="w", missing="patterns"
 
 def test_patterns_of_missing_cells_are_groups(holed: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     data, released = holed
-    level = Domain("holes", (), ALL, holes=True)
+    level = Domain("holes", (), holes=True)
     found = at(data, released, level, HOLED)
     assert found["mean"].level == "in each of 3 groups by holes"
     assert all(claim.holds for claim in found.values()), found
@@ -319,8 +337,8 @@ def test_the_levels_of_an_absorbed_factor_keep_their_means() -> None:
     roles = Roles(confidential=["y", "z"], given="C(g) + x", weight="w", merge_below=9)
     design = Design.learn(MemoryRows(data), replace(roles, merge_below=0))
     assert design.absorbed == "g"
-    assert levels_of(design, ALL) == (Domain("g", ("g",), ("mean",)),)
-    assert levels_of(design, ("mean",)) == ()
+    assert promised(ALL, design) == (*map(Promise, ALL), Promise("mean", Domain("g", ("g",))))
+    assert promised(("mean",), design) == (Promise("mean"),)
     released = reflected(data, ["g"])
     found = verify(data, released, replace(roles, merge_below=0))
     assert found.holds, found.text()
@@ -346,25 +364,24 @@ def test_a_pair_in_which_nothing_overall_is_promised_is_still_compared() -> None
     data = frame()
     released = reflected(data, ["g"])
     before, after = MemoryRows(data), MemoryRows(released)
-    design = Design.learn(before, ROLES)
-    centre, one = np.zeros(design.m + design.k), DomainStanding.learn(before, design, Domain("g", ("g",), ("mean",)))
-    kept = [claims(one, one.of(after))]
-    pair = Pair.of(stand(before, design, centre), stand(after, design, centre), np.ones(4), design)
-    certificate = certify(pair, (), terms=(), method="", source="", levels=kept)
+    reference, promises = (
+        reference_of(before, Design.learn(before, ROLES)),
+        in_order([Promise("mean", Domain("g", ("g",)))]),
+    )
+    certificate = certify(compared(reference, after, promises), promises, terms=(), method="", source="")
     assert certificate.holds
     assert [claim.statistic for claim in certificate.claims] == ["given", "mean"]
     fewer = MemoryRows(released.head(-1))
-    pair = Pair.of(stand(before, design, centre), stand(fewer, design, centre), np.ones(4), design)
-    certificate = certify(pair, (), terms=(), method="", source="", levels=kept)
+    certificate = certify(compared(reference, fewer, promises), promises, terms=(), method="", source="")
     assert not certificate.same_rows
     assert not certificate.claims[0].holds
 
 
 def test_more_sums_than_fit_are_refused_with_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.statistics.domain.MOST", 4 * 6 - 1)
+    monkeypatch.setattr("suffice.statistics.domain_moments.MOST", 4 * 6 - 1)
     with pytest.raises(InfeasibleError, match="6 sums in each of 4 groups by g"):
         at(frame(), frame())
-    monkeypatch.setattr("suffice.statistics.domain.MOST", 4 * 6)
+    monkeypatch.setattr("suffice.statistics.domain_moments.MOST", 4 * 6)
     assert at(frame(), frame())["mean"].holds
 
 
@@ -421,6 +438,6 @@ def test_small_whole_numbers_and_holes_tell_groups_apart(seed: int, columns: int
     keys = np.unique(rng.integers(-3, 12, (800, columns + holes)), axis=0)
     block = Block(0, {name: keys[:, i] for i, name in enumerate(names)})
     Y = np.where(keys[:, columns:].T % 2 == 0, np.nan, 1.0).reshape(holes, len(keys))
-    words = Domain("all", names, ("mean",), holes=True).labels(block, Y)
+    words = Domain("all", names, holes=True).labels(block, Y)
     told = np.hstack([keys[:, :columns], np.isnan(Y).T])
     assert len(set(words.tolist())) == len(np.unique(told, axis=0))

@@ -14,7 +14,8 @@ from suffice.algebra.group_moments import Grouping
 from suffice.design.design import Design
 from suffice.rows.memory import MemoryRows
 from suffice.statistics.crossed_regression import CrossedFit, CrossedRegression
-from suffice.statistics.residual_covariance import Residuals
+from suffice.statistics.residual_covariance import CrossedSums
+from suffice.statistics.sums import Reference, looked
 from tests.algorithms.hybrid.cases import asked, design, file, residuals
 from tests.tolerances import ENGINE
 
@@ -61,8 +62,10 @@ def fitted(
         weight="w" if weighted else None,
     )
     crossing = CrossedRegression(tuple(by.items()), tuple(terms.items()))
-    standing = Residuals(crossing, ()).standing(rows, Design.learn(rows, roles))
-    return standing.fitted, labels, root * design(request, len(Y)), root * Y
+    learnt = Design.learn(rows, roles)
+    reference = Reference(rows, learnt, learnt, np.zeros(learnt.m + learnt.k), np.ones(learnt.m + learnt.k))
+    [found] = looked(rows, [CrossedSums(crossing).before(reference)])
+    return found, labels, root * design(request, len(Y)), root * Y
 
 
 @pytest.mark.parametrize("weighted", [False, True])

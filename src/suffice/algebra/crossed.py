@@ -23,10 +23,13 @@ def removed(groups: Grouping, Q: Sequence[Array], a: Array) -> Array:
     >>> np.allclose(removed(groups, [q], np.array([1.0, 3.0, 5.0, 5.0])), [-1, 1, 0, 0])
     True
     """
+    left, fit = np.array(a), np.empty_like(a)
     for _ in range(2):
         for q in Q:
-            a = a - groups.total(q * a)[groups.place] * q
-    return a
+            np.multiply(q, left, out=fit)
+            np.take(groups.total(fit), groups.place, out=fit, mode="clip")
+            left -= np.multiply(fit, q, out=fit)
+    return left
 
 
 def basis(groups: Grouping, X: Sequence[Array], noise: Array) -> list[Array]:
@@ -63,4 +66,4 @@ def noise(groups: Grouping, X: Sequence[Array], one: Array) -> Array:
 def _unit(groups: Grouping, v: Array, least: Array) -> Array:
     length = np.sqrt(groups.total(v * v))
     share = np.divide(1.0, length, out=np.zeros_like(length), where=length > least)
-    return np.asarray(v * share[groups.place])
+    return np.asarray(v * np.take(share, groups.place))

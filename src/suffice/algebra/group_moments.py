@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,30 @@ class Grouping:
     labels: Labels
     order: Codes
     starts: Codes
+    small: bool
+    """Whether the records of every group may be added one after the other."""
 
     @classmethod
-    def of(cls, labels: Labels) -> Grouping:
-        order = np.argsort(labels)
-        ranked = labels[order]
+    def of(cls, labels: Labels, kind: Literal["quicksort", "stable"] = "quicksort") -> Grouping:
+        """kind: of sorting; stable is fast where sorted labels follow sorted labels."""
+        side_by_side = bool((labels[1:] >= labels[:-1]).all())
+        order = np.arange(len(labels)) if side_by_side else np.argsort(labels, kind=kind)
+        ranked = labels if side_by_side else labels[order]
         starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
-        return cls(ranked[starts], order, starts)
+        small = int(np.diff(starts, append=len(labels)).max()) <= FEW
+        return cls(ranked[starts], order, starts, small)
+
+    def parts(self, size: int) -> Iterator[tuple[slice, Grouping]]:
+        """Some groups at a time, with their records, which must stand side by side: `size` records or one group."""
+        ends = np.append(self.starts[1:], len(self.order))
+        first = 0
+        while first < len(ends):
+            start = self.starts[first]
+            last = max(first + 1, int(np.searchsorted(ends, start + size, side="right")))
+            here = slice(int(start), int(ends[last - 1]))
+            starts = self.starts[first:last] - start
+            yield here, Grouping(self.labels[first:last], np.arange(here.stop - here.start), starts, self.small)
+            first = last
 
     @cached_property
     def counts(self) -> Codes:
@@ -50,12 +68,8 @@ class Grouping:
         place[self.order] = np.repeat(np.arange(len(self.labels)), self.counts)
         return place
 
-    @cached_property
-    def _small(self) -> bool:
-        return bool(self.counts.max() <= FEW)
-
     def total(self, a: Array) -> Array:
-        if self._small:
+        if self.small:
             return np.bincount(self.place, a, minlength=len(self.labels)).astype(np.float64, copy=False)
         return np.asarray(np.add.reduceat(np.take(a, self.order), self.starts))
 
@@ -75,7 +89,7 @@ class Part:
 
     @classmethod
     def merged(cls, parts: tuple[Part, ...]) -> Part:
-        groups = Grouping.of(np.concatenate([part.labels for part in parts]))
+        groups = Grouping.of(np.concatenate([part.labels for part in parts]), "stable")
         sums, size = (np.empty((len(table), len(groups.labels))) for table in (parts[0].sums, parts[0].size))
         for i in range(len(sums)):
             sums[i] = groups.total(np.concatenate([part.sums[i] for part in parts]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from itertools import chain, groupby
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,16 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import independent
 from suffice.algebra.moments import Moments
-from suffice.statistics import STATISTICS
+from suffice.statistics.comparison import Comparison
 from suffice.statistics.standing import Pair
-from suffice.statistics.statistic import BOUND, Claim
+from suffice.statistics.statistic import BOUND, Claim, Promise
+from suffice.statistics.sums import Reference
 
 STEEP = 1e6
 """Condition of X above which coefficients, unlike fits, are not compared."""
 
+EXPECTED = ("mean", "covariance", "fit", "limits")
+"""Statistics of which it is said where they are not kept."""
 NEVER_PROMISED = (
     "shapes of distributions, quantiles, extremes and signs",
     "statistics of groups, or regressions on terms, that are not among the given terms",
@@ -135,9 +138,18 @@ def _finite(values: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
 
 
+def in_order(promises: Iterable[Promise], redrawn: bool = False) -> tuple[Promise, ...]:
+    """The promises of a certificate: of the whole file, given records among them, what was reached there, the rest."""
+    every = tuple(promises)
+    whole = [promise for promise in every if promise.domain.whole]
+    exact, reached = ([promise for promise in whole if promise.exact is exact] for exact in (True, False))
+    given = [] if redrawn else [Promise("given")]
+    return (*exact, *given, *reached, *(promise for promise in every if not promise.domain.whole))
+
+
 def certify(
-    pair: Pair,
-    promises: Iterable[str],
+    comparison: Comparison,
+    promises: Sequence[Promise],
     *,
     terms: tuple[str, ...],
     method: str,
@@ -145,48 +157,41 @@ def certify(
     notes: tuple[str, ...] = (),
     not_promised: tuple[str, ...] = (),
     private: tuple[str, ...] = (),
-    reached: Iterable[str] = (),
-    levels: Iterable[tuple[Claim, ...]] = (),
-    redrawn: bool = False,
 ) -> Certificate:
-    """Compare the promised statistics of a pair; those `reached` are told without a promise.
-
-    levels: what is kept in groups, clusters, pieces or patterns of missing cells, compared already
-    redrawn: the records are new ones, so that neither their number nor what each was given can be the same
-    """
-    absent = {*(() if pair.broken is not None else ("limits",)), *(("given", "fit") if redrawn else ())}
-    skipped = absent if pair.spans_one else {*absent, "mean"}
-    promised = [name for name in promises if name not in skipped]
-    claims = tuple(STATISTICS[name].claim(pair) for name in (*promised, "given") if name not in absent)
-    claims += tuple(replace(STATISTICS[name].claim(pair), promised=False) for name in reached if name not in skipped)
-    within = tuple(chain.from_iterable(levels))
-    original, released = pair.whole
-    kept_weight = abs(original.weight - released.weight) <= 1e-12 * original.weight
-    lacking = [name for name in STATISTICS if name not in (*promised, "given", "third-moment", *absent)]
+    """Two files that were compared: a claim for every promise, in their order."""
+    reference, (original, released) = comparison.reference, comparison.pair.whole
+    told = [(promise, comparison.claim(promise)) for promise in promises]
+    claims = tuple(claim for _, claim in told if claim is not None)
+    exact = [each.statistic for each, claim in told if claim is not None and each.domain.whole and each.exact]
+    kept, granted = {each.name for each in exact}, {each.grants for each in exact}
+    same_weight = abs(original.weight - released.weight) <= 1e-12 * original.weight
     return Certificate(
-        claims + within,
+        claims,
         released.rows,
         terms,
-        pair.confidential,
+        reference.design.confidential,
         method,
         source,
-        coefficients(pair) if "fit" in promised else None,
+        coefficients(comparison.pair) if "fit" in kept else None,
         notes,
-        (*_lacking(lacking, within), *not_promised, *_never(within)),
-        None if redrawn else original.rows == released.rows and kept_weight,
+        (*_lacking(kept, claims, reference), *not_promised, *_never(claims, granted)),
+        None if reference.redrawn else original.rows == released.rows and same_weight,
         private,
     )
 
 
-def _lacking(names: list[str], within: tuple[Claim, ...]) -> list[str]:
+def _lacking(kept: set[str], claims: tuple[Claim, ...], reference: Reference) -> list[str]:
     """What is not kept in the whole file, though it may be in groups of it."""
-    grouped = {claim.statistic for claim in within if claim.level}
-    return [f"{name} of the confidential columns{', overall' * (name in grouped)}" for name in names]
+    absent = {*(["limits"] if reference.limits is None else []), *(["fit"] if reference.redrawn else [])}
+    grouped = {claim.statistic for claim in claims if claim.level}
+    lacking = [name for name in EXPECTED if name not in kept | absent]
+    return [f"{name} of the confidential columns{', overall' * (name in grouped)}" for name in lacking]
 
 
-def _never(within: tuple[Claim, ...]) -> tuple[str, ...]:
+def _never(claims: tuple[Claim, ...], granted: set[str]) -> list[str]:
     shapes, groups, after = NEVER_PROMISED
-    return shapes, OTHER_GROUPS if any(claim.level for claim in within) else groups, after
+    said = shapes, OTHER_GROUPS if any(claim.level for claim in claims) else groups, after
+    return [each for each in said if each not in granted]
 
 
 def coefficients(pair: Pair) -> Coefficients:

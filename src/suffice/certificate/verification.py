@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.certificate.certificate import Certificate, certify
+from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.design.design import Design
 from suffice.design.missing import complete
 from suffice.design.profile import Matrices, centre_of
@@ -22,9 +22,9 @@ from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Product, Rows
 from suffice.rows.threads import cores, one_blas_thread
-from suffice.statistics.domain import Domain, DomainStanding, claims, levels_of
-from suffice.statistics.standing import Pair, stand
-from suffice.statistics.statistic import Claim
+from suffice.statistics.comparison import Comparison, compared
+from suffice.statistics.promise import promised
+from suffice.statistics.sums import Reference
 
 ALL = ("mean", "covariance", "fit")
 MOMENTS = ("mean", "covariance")
@@ -100,24 +100,26 @@ def verify(
         if _redrawn(before, after, roles):
             return _of_new_records(before, after, design)
         _check_columns(after, design, roles)
-        centre, size = _scale(before, design)
-        found = tuple(_compared_at(level, before, after, design) for level in levels_of(design, ALL))
-        plain = design if all(each.complete for each in found) else _without_holes(design)
-        pair = Pair.of(stand(before, plain, centre), stand(after, plain, centre), size, plain)
+        reference = Reference(before, design, design, *_scale(before, design))
+        promises = in_order(promised(ALL, design))
+        comparison, incomplete = _shared(compared(reference, after, promises))
+        if incomplete:
+            whole = replace(reference, design=_without_holes(design), outgoing=_without_holes(design), known={})
+            found = {**comparison.found, **compared(whole, after, in_order(())).found}
+            comparison = replace(comparison, found=found)
         fixed = [name for name in roles.columns if name not in (*roles.confidential, *roles.identifiers)]
         opaque = [name for name in fixed if OPAQUE & {before.kinds[name], after.kinds[name]}]
-        same, in_order = _compared(before, after, tuple(name for name in fixed if name not in opaque))
+        same, in_place = _compared(before, after, tuple(name for name in fixed if name not in opaque))
         certificate = certify(
-            pair,
-            () if roles.missing == "patterns" else ALL,
+            comparison,
+            promises,
             terms=design.terms,
             method="unknown",
             source="both files",
             notes=(*design.notes, *before.notes),
-            levels=[each.claims for each in found],
         )
-    unchecked = (*_unchecked(fixed, opaque), *(each.unchecked for each in found if not each.complete))
-    return Verification(certificate, _findings(after, roles, in_order), unchecked, same)
+    unchecked = (*_unchecked(fixed, opaque), *incomplete)
+    return Verification(certificate, _findings(after, roles, in_place), unchecked, same)
 
 
 def _redrawn(before: Rows, after: Rows, roles: Roles) -> bool:
@@ -132,20 +134,17 @@ def _of_new_records(before: Rows, after: Rows, design: Design) -> Verification:
     roles, weight = design.roles, design.roles.weight
     plain = design if weight is None or weight in after.kinds else replace(design, roles=replace(roles, weight=None))
     _check_columns(after, plain, plain.roles)
-    centre, size = _scale(before, design)
-    pair = Pair.of(stand(before, design, centre), stand(after, plain, centre), size, design)
-    standings = [DomainStanding.learn(before, design, level) for level in levels_of(design, MOMENTS)]
-    within = [claims(one, replace(one, design=plain).of(after), redrawn=True) for one in standings]
+    reference = Reference(before, design, plain, *_scale(before, design), redrawn=True)
+    exact = not design.roles.groups
+    kept = (replace(each, exact=exact or not each.domain.whole) for each in promised(MOMENTS, design))
+    promises = in_order(kept, redrawn=True)
     certificate = certify(
-        pair,
-        () if within else MOMENTS,
-        reached=MOMENTS if within else (),
+        compared(reference, after, promises),
+        promises,
         terms=(),
         method="unknown",
         source="both files",
         notes=(_said(before, after, design, plain), *before.notes),
-        levels=within,
-        redrawn=True,
     )
     return Verification(certificate, _findings(after, roles, False), _unchecked([], []), None)
 
@@ -159,27 +158,20 @@ def _said(before: Rows, after: Rows, design: Design, plain: Design) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _At:
-    """What was compared at one level."""
-
-    claims: tuple[Claim, ...]
-    unchecked: str = ""
-
-    @property
-    def complete(self) -> bool:
-        return not self.unchecked
-
-
-def _compared_at(level: Domain, before: Rows, after: Rows, design: Design) -> _At:
+def _shared(comparison: Comparison) -> tuple[Comparison, tuple[str, ...]]:
     """With missing cells only the groups that both files have: whether cells were blanked cannot be told."""
-    one = DomainStanding.learn(before, design, level)
-    two = one.of(after)
-    shared = one.shared(two)
-    if not level.holes or (shared.all() and not two.strangers):
-        return _At(claims(one, two))
-    words = f"{(~shared).sum()} of {len(shared)} groups by {level.name}: they have not the same records in both files"
-    return _At(claims(one.only(shared), two.only(shared)), f"{words}, which blanked cells explain")
+    found, unchecked = dict(comparison.found), []
+    for promise, (one, two) in comparison.found.items():
+        if not promise.domain.holes:
+            continue
+        shared = one.shared(two)
+        if not shared.all() or two.strangers:
+            found[promise] = one.only(shared), two.only(shared)
+            words = (
+                f"{(~shared).sum()} of {len(shared)} groups by {promise.domain.name}: they have not the same records"
+            )
+            unchecked.append(f"{words} in both files, which blanked cells explain")
+    return replace(comparison, found=found), tuple(dict.fromkeys(unchecked))
 
 
 def _without_holes(design: Design) -> Design:

@@ -167,13 +167,9 @@ class Limits:
         allowed = np.maximum(CLOSE * self._sizes(Y, b) + rounding, DRIFT * np.asarray(self.scale))
         return np.greater(self.gaps(Y, b), allowed)
 
-    def left(self, rows: Rows, design: Design) -> dict[str, int]:
-        """How many records of a file leave each limit, an equality among them."""
-
-        def of(block: Block) -> Counter[str]:
-            return Counter({name: int(flags.sum()) for name, flags in self._flags(block).items() if flags.any()})
-
-        return dict(rows.fold(of, design.columns, "checking limits"))
+    def left(self, block: Block) -> Counter[str]:
+        """How many records leave each limit, an equality among them."""
+        return Counter({name: int(flags.sum()) for name, flags in self._flags(block).items() if flags.any()})
 
     def _flags(self, block: Block) -> dict[str, Flags]:
         """For each limit and each equality the records of a block that leave it."""

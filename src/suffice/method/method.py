@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 
 from suffice.errors import UsageError
 from suffice.method.parameter import Data, Rule
+from suffice.statistics.promise import promised
+from suffice.statistics.statistic import Promise
 
 if TYPE_CHECKING:
     from suffice.design.design import Design
     from suffice.design.roles import Roles
     from suffice.rows.rows import Rows
     from suffice.seed import Stream
-    from suffice.statistics.domain import Domain
-    from suffice.statistics.residual_covariance import Residuals
 
 
 @dataclass(frozen=True)
 class Method(ABC):
     """A way to protect the confidential columns; its fields are its parameters, declared with `parameter`."""
 
-    promises: ClassVar[tuple[str, ...]] = ()
-    """Of "mean", "covariance" and "fit" (cross-products with the given columns, hence coefficients)."""
+    keeps: ClassVar[tuple[str, ...]] = ()
+    """Names of statistics: "mean", "covariance", "fit" (cross-products with the given columns, hence coefficients)."""
     independent: ClassVar[bool] = False
     """True where nothing of the original residuals is released but their covariance matrix."""
     shared: ClassVar[bool] = False
@@ -67,13 +67,18 @@ class Method(ABC):
         """The correlations with the original that the method was told to have, for all or each; None: not told."""
         return ()
 
-    def levels(self, design: Design) -> tuple[Domain, ...]:
-        """Groups of the method's own in which statistics are kept."""
-        return ()
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What of `keeps` it keeps with these parameters."""
+        return self.keeps
 
-    def residuals(self, design: Design) -> Residuals | None:
-        """What is kept of residuals and slopes in these groups."""
-        return None
+    def promises(self, design: Design) -> tuple[Promise, ...]:
+        """What it keeps of a file: as a whole, in the groups of its roles, and in groups of its own."""
+        return (*promised(self.kept, design), *self.own_promises(design))
+
+    def own_promises(self, design: Design) -> tuple[Promise, ...]:
+        """Promises in groups of the method's own, the finest last."""
+        return ()
 
     def given(self, roles: Roles) -> Roles:
         """The roles, with the columns that the method names: they count as given."""

@@ -27,8 +27,8 @@ class Several(Method):
         return " then ".join(step.name for step in self.steps)
 
     @property
-    def promises(self) -> tuple[str, ...]:  # type: ignore[override]  # of the class elsewhere, of the steps here
-        return tuple(self.steps[-1].promises)
+    def kept(self) -> tuple[str, ...]:
+        return tuple(self.steps[-1].kept)
 
     @property
     def independent(self) -> bool:  # type: ignore[override]

@@ -38,7 +38,7 @@ class Addition(Isometric):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     references: ClassVar = ("Langsrud (2019), equations (5)-(6), (9)-(10)",)
 
     start: object = parameter(Data(), "the data set whose residuals are used", None)

@@ -20,7 +20,7 @@ from suffice.seed import Stream
 class ControlledRounding(Recordwise):
     """Controlled rounding: each cell moves by less than one, and totals that are whole numbers stay."""
 
-    promises: ClassVar = ("limits",)
+    keeps: ClassVar = ("limits",)
     rounds: ClassVar = 1
     finishing: ClassVar = True
 

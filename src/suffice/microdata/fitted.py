@@ -26,7 +26,7 @@ class Fitted(Isometric):
     True
     """
 
-    promises: ClassVar = ("mean", "fit")
+    keeps: ClassVar = ("mean", "fit")
     independent: ClassVar = True
     references: ClassVar = ("Franconi & Stander (2002)", "Langsrud (2019), section 8")
 

@@ -39,7 +39,7 @@ class Householder(Isometric):
     0.8
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     references: ClassVar = ("Mera (1997), Theorems 1 and 2, section 3.5",)
 
     change: float | None = parameter(

@@ -33,7 +33,7 @@ class Ipso(Isometric):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     independent: ClassVar = True
     references: ClassVar = ("Langsrud (2019), equations (2)-(4)", "Burridge (2003), method C")
 

@@ -28,7 +28,7 @@ class IpsoA(Isometric):
     True
     """
 
-    promises: ClassVar = ()
+    keeps: ClassVar = ()
     independent: ClassVar = True
     references: ClassVar = ("Burridge (2003), method A",)
 

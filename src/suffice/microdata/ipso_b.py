@@ -28,7 +28,7 @@ class IpsoB(Isometric):
     True
     """
 
-    promises: ClassVar = ("mean", "fit")
+    keeps: ClassVar = ("mean", "fit")
     independent: ClassVar = True
     references: ClassVar = ("Burridge (2003), method B",)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algorithms.hybrid.algorithm import Parts, hybrid
-from suffice.algorithms.hybrid.kept import KeptStatistic, kept
+from suffice.algorithms.hybrid.kept import kept
 from suffice.algorithms.hybrid.slopes import BELOW, Slopes
 from suffice.design.design import Design
 from suffice.design.formula import Term, label, parse
@@ -26,13 +26,20 @@ from suffice.microdata.microaggregate import Microaggregate
 from suffice.progress import Progress
 from suffice.seed import Stream
 from suffice.statistics.crossed_regression import CrossedRegression
-from suffice.statistics.domain import MISSING, WITHIN_DOMAINS, Domain
-from suffice.statistics.residual_covariance import SENTENCES, Residuals
+from suffice.statistics.domain import Domain
+from suffice.statistics.residual_covariance import EqualSlopes, OwnResidualCovariance, ResidualCovariance
+from suffice.statistics.statistic import Promise, Statistic
 
 MADE = "cluster"
 """The column that tells clusters which the method has made."""
 PLACES = {"cluster group": "groups", "cluster": "clusters", "piece": "pieces"}
 """The levels of `kept`, by what tells them."""
+AROUND: dict[str, Callable[[CrossedRegression, Any], Statistic]] = {
+    "residual covariance": ResidualCovariance,
+    "own residual covariance": OwnResidualCovariance,
+    "equal slopes": EqualSlopes,
+}
+"""What `kept` calls the statistics of residuals and slopes."""
 FORMULAS = ("local", "overall", "pieces_given", "groups_given")
 
 
@@ -111,7 +118,7 @@ class MicroHybrid(Recordwise):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     independent: ClassVar = True
     by_parts: ClassVar = False
     references: ClassVar = (
@@ -202,39 +209,21 @@ class MicroHybrid(Recordwise):
         stays = f", slopes stay at {BELOW:g} of it" if self.slopes == "largest" else ""
         return said, f"alpha = {parts.alpha:.4g}; largest alpha of all clusters: {limit}{stays}"
 
-    def levels(self, design: Design) -> tuple[Domain, ...]:
+    def own_promises(self, design: Design) -> tuple[Promise, ...]:
         """What is kept in groups of clusters, in clusters and in pieces."""
-        by = self._by(design)
+        by, holes = self._by(design), design.roles.missing == "patterns"
+        crossing = CrossedRegression(tuple(by.items()), tuple(self.matrices(design.roles).items()), holes)
         found = []
-        for level, place in PLACES.items():
-            claims = [claim for claim in self._kept(design) if claim.level == level]
-            if claims and by.get(place):
-                fitted = [name for claim in claims if claim.what == "fit" for name in claim.columns]
-                terms = [term for name in fitted for term in parse(getattr(self, name)).terms]
-                statistics = tuple(c.what for c in claims if c.what in WITHIN_DOMAINS)
-                holes = design.roles.missing == "patterns"
-                named = " and ".join([*by[place], *([MISSING] if holes else [])])
-                found.append(Domain(named, by[place], statistics, columns_of(design, terms), holes))
+        for each in kept(self._parts(design.roles), self.slopes):
+            place = PLACES.get(each.level, "")
+            if not by.get(place):
+                continue
+            around = AROUND.get(each.what)
+            terms = [term for name in each.columns for term in parse(getattr(self, name)).terms]
+            columns = columns_of(design, terms) if each.what == "fit" else None
+            statistic = each.what if around is None else around(crossing, place)
+            found.append(Promise(statistic, Domain.by_columns(by[place], holes), columns))
         return tuple(found)
-
-    def residuals(self, design: Design) -> Residuals | None:
-        """What is kept of residuals and slopes in clusters, and in groups of them."""
-        by, levels = self._by(design), {level.by: level for level in self.levels(design)}
-        places: dict[str, Literal["clusters", "groups"]] = {"cluster group": "groups", "cluster": "clusters"}
-        kept = []
-        for name, place in places.items():
-            what = tuple(c.what for c in self._kept(design) if c.level == name and c.what in SENTENCES)
-            if what:
-                kept.append((levels[by[place]], place, what))
-        if not kept:
-            return None
-        formulas = tuple(self.matrices(design.roles).items())
-        return Residuals(
-            CrossedRegression(tuple(by.items()), formulas, design.roles.missing == "patterns"), tuple(kept)
-        )
-
-    def _kept(self, design: Design) -> tuple[KeptStatistic, ...]:
-        return kept(self._parts(design.roles), self.slopes)
 
     def _by(self, design: Design) -> dict[str, tuple[str, ...]]:
         """Columns that tell clusters, pieces and groups of clusters; all of them lie within the groups of the file."""

@@ -51,7 +51,7 @@ class Microaggregate(Recordwise):
     (True, 3)
     """
 
-    promises: ClassVar[tuple[str, ...]] = ("mean",)
+    keeps: ClassVar[tuple[str, ...]] = ("mean",)
     by_parts: ClassVar = False
     shared: ClassVar = True
     references: ClassVar = (
@@ -68,9 +68,11 @@ class Microaggregate(Recordwise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kept = {"mean": ("mean",), "median": (), "fitted": ("mean", "fit")}[self.by]
-        object.__setattr__(self, "promises", kept)  # of the class elsewhere; what is released decides here
         object.__setattr__(self, "shared", self.by != "fitted")
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return {"mean": ("mean",), "median": (), "fitted": ("mean", "fit")}[self.by]
 
     def given(self, roles: Roles) -> Roles:
         """Fitted values without given terms are means, which are judged as such."""

@@ -43,7 +43,7 @@ class MicroaggregateNoise(Recordwise):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance")
+    keeps: ClassVar = ("mean", "covariance")
     by_parts: ClassVar = False
     references: ClassVar = ("Oganian & Karr (2006)", "Woo, Reiter, Oganian & Karr (2009)")
 

@@ -32,7 +32,7 @@ class Mixture(Isometric):
     (True, True)
     """
 
-    promises: ClassVar = ()
+    keeps: ClassVar = ()
     references: ClassVar = ("Langsrud (2019), equation (13)",)
 
     d: float | tuple[float, ...] = parameter(Each(Number(0, 1)), "the part of each column that is original")

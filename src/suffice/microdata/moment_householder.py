@@ -56,7 +56,7 @@ class MomentHouseholder(Recordwise):
     True
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit", "third-moment", "limits")
+    keeps: ClassVar = ("mean", "covariance", "fit", "third-moment", "limits")
     references: ClassVar = ("Mera (1997), Remark 2",)
 
     change: float = parameter(

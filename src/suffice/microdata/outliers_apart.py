@@ -50,11 +50,11 @@ class OutliersApart(Method):
     by scikit-learn.
 
     >>> apart = OutliersApart()
-    >>> apart.promises
+    >>> apart.kept
     ('mean', 'covariance', 'fit')
     """
 
-    promises: ClassVar[tuple[str, ...]] = ("mean", "covariance", "fit")
+    keeps: ClassVar[tuple[str, ...]] = ("mean", "covariance", "fit")
     references: ClassVar = ("Langsrud (2019), section 8", "Templ & Meindl (2008)", "Rousseeuw & Van Driessen (1999)")
 
     rest: Any = parameter(AMethod(), "how records that are not outlying are protected", Ipso())
@@ -77,10 +77,13 @@ class OutliersApart(Method):
                 "outliers-apart: records released with the values of a group would show who is outlying.\n"
                 "Let both parts do that or neither; microaggregation with Restore after it does not."
             )
-        both = tuple(name for name in self.rest.promises if name in self.outlying.promises)
-        object.__setattr__(self, "promises", both)  # of the class elsewhere; the two methods decide here
         object.__setattr__(self, "independent", all(part.independent for part in parts))
         object.__setattr__(self, "shared", self.rest.shared)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What both parts do."""
+        return tuple(name for name in self.rest.kept if name in self.outlying.kept)
 
     def parameters(self) -> dict[str, object]:
         told = {name: getattr(self, name) for name in PARTS}

@@ -40,7 +40,7 @@ class ResidualCorrelation(Isometric):
     [0.6, 0.4]
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     references: ClassVar = ("Langsrud (2019), equations (7), (9)-(10)", "Muralidhar & Sarathy (2008)")
 
     d: float | tuple[float, ...] = parameter(

@@ -49,7 +49,7 @@ class Resize(Synthetic):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance")
+    keeps: ClassVar = ("mean", "covariance")
     independent: ClassVar = True
     references: ClassVar = ("Mera (1997), Theorem 3", "Langsrud (2019), equations (2)-(4)")
 

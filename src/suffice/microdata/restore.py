@@ -36,7 +36,7 @@ class Restore(Isometric):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     references: ClassVar = ("Langsrud (2019), equations (11)-(12)",)
 
     candidate: object = parameter(Data(), "the masked data set to correct", None)

@@ -38,7 +38,7 @@ class Romm(Isometric):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     references: ClassVar = ("Langsrud (2019), equations (11)-(17)", "Ting, Fienberg & Trottini (2008)")
 
     lam: float | None = parameter(

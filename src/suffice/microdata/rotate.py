@@ -56,7 +56,7 @@ class Rotate(Recordwise):
     (True, True)
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit", "limits")
+    keeps: ClassVar = ("mean", "covariance", "fit", "limits")
     references: ClassVar = (
         "Langsrud (2019), equations (14)-(16), as a Markov chain",
         "Ting, Fienberg & Trottini (2008)",

@@ -42,7 +42,7 @@ class ScoreCorrelation(Isometric):
     0.6
     """
 
-    promises: ClassVar = ("mean", "covariance", "fit")
+    keeps: ClassVar = ("mean", "covariance", "fit")
     references: ClassVar = ("Langsrud (2019), equation (8)", "Calvino (2017)")
 
     d: float | tuple[float | None, ...] | None = parameter(

@@ -15,7 +15,7 @@ from suffice.errors import InfeasibleError, InputError
 from suffice.method.synthetic import Synthetic
 from suffice.protection.aligned import AlignedBlock, Looks
 from suffice.protection.protected import Drawing, Protected, ReleasedColumns, Stratum
-from suffice.protection.runner import levels_of, small_strata, weighing
+from suffice.protection.runner import small_strata, weighing
 from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
 from suffice.rows.rows import Block
@@ -44,7 +44,7 @@ def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks:
     known = original.design, original.profile, original.stream, original.centre, standing
     seen = _seen(original, values, looks)
     released = ReleasedColumns(original.design.confidential, np.empty((0, original.design.k)))
-    return Protected(original.rows, released, found, *known, seen, levels_of(method, original.design), {}, drawn)
+    return Protected(original.rows, released, found, *known, seen, {}, drawn)
 
 
 def _learnt(original: Original, strata: Strata) -> Iterator[Stratum]:

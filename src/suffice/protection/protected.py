@@ -18,7 +18,6 @@ from suffice.rows.derived import RELEASED, Beside, Computed
 from suffice.rows.rows import Rows
 from suffice.rows.shuffle import shuffled
 from suffice.seed import Stream
-from suffice.statistics.domain import Domain
 from suffice.statistics.standing import Standing
 
 
@@ -104,8 +103,6 @@ class Protected:
     """What the certificate compares with, about the centre."""
     seen: Mapping[str, Any]
     """What was seen of records before and after, by the name of the measure."""
-    levels: tuple[Domain, ...] = ()
-    """Groups in which statistics are kept."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Columns that the method made, in the order of the rows; they leave with the release."""
     drawn: Drawing | None = None

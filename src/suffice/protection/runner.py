@@ -28,8 +28,6 @@ from suffice.rows.bridge import arrow
 from suffice.rows.derived import COMPANION, RELEASED, Beside, aligned
 from suffice.rows.rows import Block, Product, Rows
 from suffice.rows.spool import HELD, Spool
-from suffice.statistics.domain import Domain
-from suffice.statistics.domain import levels_of as levels
 from suffice.statistics.standing import Standing
 
 Made = tuple[Stratum, Array, Mapping[str, NDArray[np.int64]]]
@@ -38,7 +36,7 @@ Made = tuple[Stratum, Array, Mapping[str, NDArray[np.int64]]]
 
 def protected(original: Original, method: Method, start: Rows | None, strata: Strata | None, looks: Looks) -> Protected:
     """All records protected; `start`: the row-aligned data set that the first step of the method is given."""
-    design, domains = original.design, levels_of(method, original.design)
+    design = original.design
     if strata is None:
         done = original.outcome(method, start, looks, SAMPLED)
         seen, released = done.stratum.seen, done.released
@@ -51,12 +49,7 @@ def protected(original: Original, method: Method, start: Rows | None, strata: St
         standing, seen = looked(original, released, looks)
         found = tuple(loop.found[number] for number in sorted(loop.found))
     known = design, original.profile, original.stream, original.centre
-    return Protected(rows, released, found, *known, standing, seen, domains, labels)
-
-
-def levels_of(method: Method, design: Design) -> tuple[Domain, ...]:
-    """What is kept in which groups: in those asked for, in the levels of an absorbed factor, in the method's own."""
-    return (*levels(design, method.promises), *method.levels(design))
+    return Protected(rows, released, found, *known, standing, seen, labels)
 
 
 def looked(original: Original, released: ReleasedColumns, looks: Looks) -> tuple[Standing, Mapping[str, Any]]:

@@ -287,7 +287,7 @@ class SmallFactor:
         X, within = isometry.spanning(range(m)), isometry.columns(range(p + q))
         n = spread.rows - (0 if absorbed is None else absorbed.rank)
         above = np.zeros((0, p + q))
-        if absorbed is not None and "fit" not in method.promises:
+        if absorbed is not None and "fit" not in method.kept:
             above = absorbed.factor(spread.weight / spread.rows)
             X = np.block(
                 [[np.eye(len(above)), np.zeros((len(above), X.shape[1]))], [np.zeros((len(X), len(above))), X]]

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from suffice.algebra.moments import Spread
-from suffice.algebra.third_moments import ThirdMoments
-from suffice.certificate.certificate import Certificate, certify
+from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.facts import Facts
 from suffice.rows.rows import Rows
-from suffice.statistics.domain import Domain, DomainStanding, claims
-from suffice.statistics.residual_covariance import ResidualStanding
-from suffice.statistics.standing import Pair, stand
-from suffice.statistics.statistic import Claim
-from suffice.statistics.third_moment import third_moments
+from suffice.statistics.comparison import compared
+from suffice.statistics.standing import WHOLE_FILE
+from suffice.statistics.statistic import Promise
+from suffice.statistics.sums import Reference
 
 
 @dataclass(frozen=True, repr=False)
 class Attestation:
-    """A release and its original, compared; `known` holds the original's side, which is looked at once."""
+    """A release and its original, compared."""
 
     rows: Rows
     done: Protected
     method: Method
     facts: Facts
     limits: Limits | None
-    known: dict[str, Any] = field(default_factory=dict)
 
     @property
     def design(self) -> Design:
@@ -44,66 +41,45 @@ class Attestation:
 
         source: what the rows are, in words
         """
-        done, design = self.done, self.done.outgoing
-        leaving = done.leaving if rows is None else rows
-        size = done.profile.spread.size[: design.m + design.k]
-        after, third = stand(leaving, design, done.centre), self._third(leaving)
-        pair = Pair.of(done.original, after, size, design, self._broken(rows), third)
-        holes, rounded = design.roles.missing == "patterns", bool(design.roles.integer)
-        promises = [name for name in self.method.promises if name == "limits" or not holes]
-        reached = rounded or not (done.drawn is None or done.drawn.proportional)
+        leaving, promises = self.done.leaving if rows is None else rows, self._promises()
         return certify(
-            pair,
-            ("limits",) if reached else promises,
-            reached=[name for name in promises if name != "limits"] if reached else (),
-            redrawn=done.drawn is not None,
-            levels=self._within(leaving, promised=not rounded),
-            terms=design.terms,
+            compared(self._reference, leaving, promises),
+            promises,
+            terms=self.design.terms,
             method=self.method.name,
             source=source,
             notes=self._notes(),
             private=self._private_notes(),
             not_promised=tuple(
-                f"{name}: released unchanged, its relations to other columns" for name in design.roles.keep
+                f"{name}: released unchanged, its relations to other columns" for name in self.design.roles.keep
             ),
         )
 
-    def _third(self, rows: Rows) -> tuple[ThirdMoments, ThirdMoments] | None:
-        """Third moments of both files, where they are promised; the original's side is looked at once."""
-        if "third-moment" not in self.method.promises:
-            return None
-        if "third" not in self.known:
-            self.known["third"] = third_moments(self.done.rows, self.design, self.done.centre)
-        return self.known["third"], third_moments(rows, self.design, self.done.centre)
+    @cached_property
+    def _reference(self) -> Reference:
+        """The original, which is looked at once; some of it was while it was protected."""
+        done, design = self.done, self.done.design
+        return Reference(
+            done.marked,
+            design,
+            done.outgoing,
+            done.centre,
+            done.profile.spread.size[: design.m + design.k],
+            self.limits,
+            redrawn=done.drawn is not None,
+            known={WHOLE_FILE: done.original},
+        )
 
-    def _within(self, rows: Rows, promised: bool) -> list[tuple[Claim, ...]]:
-        """What is kept in groups; the original's side is looked at once."""
-        found, known = [], self.known.setdefault("levels", {})
-        for level in self.done.levels:
-            if level not in known:
-                known[level] = DomainStanding.learn(self.done.marked, self.design, level)
-            before = known[level]
-            after = replace(before, design=self.done.outgoing).of(rows)
-            told = claims(before, after, redrawn=self.done.drawn is not None)
-            told = (*told, *self._residuals(level, rows))
-            found.append(tuple(replace(claim, promised=promised) for claim in told))
-        return found
-
-    def _residuals(self, level: Domain, rows: Rows) -> tuple[Claim, ...]:
-        """What is kept of residuals and slopes; the original's side is looked at once."""
-        kept = self.method.residuals(self.design)
-        if kept is None or level not in kept.levels:
-            return ()
-        if "residuals" not in self.known:
-            self.known["residuals"] = kept.standing(self.done.marked, self.design)
-        before: ResidualStanding = self.known["residuals"]
-        return before.claims(before.of(rows), level)
-
-    def _broken(self, rows: Rows | None) -> Mapping[str, int] | None:
-        """Released records that leave each bound or edit, counted in the rows that leave."""
-        if self.limits is None or rows is None:
-            return None if self.limits is None else self.facts.broken
-        return self.limits.left(rows, self.design)
+    def _promises(self) -> tuple[Promise, ...]:
+        """Those of the method; after rounding, or where groups have no exact share, most are reached and no more."""
+        drawn, rounded = self.done.drawn, bool(self.design.roles.integer)
+        overall = not rounded and (drawn is None or drawn.proportional)
+        kept = [
+            replace(promise, exact=overall if promise.domain.whole else not rounded)
+            for promise in self.method.promises(self.design)
+            if overall or promise.name != "limits"
+        ]
+        return in_order([*kept, *([] if overall else [Promise("limits")])], redrawn=drawn is not None)
 
     def _notes(self) -> tuple[str, ...]:
         design, facts = self.design, self.facts

@@ -21,6 +21,7 @@ from suffice.risk.resemblance import alike, alike_columns, correlations, depende
 from suffice.rows.rows import Block, Rows
 from suffice.rows.shuffle import BUCKET
 from suffice.seed import Seed, Stream
+from suffice.statistics.promise import domains
 
 PLACES = 100_000
 """Rows whose places are compared: enough to see any order."""
@@ -42,9 +43,10 @@ def gather(
     spread = done.spread
     names = np.array(design.confidential, dtype=object)
     E, Estar, sample = residuals(done, method)
-    kept_levels = [kept_in(done, level, method) for level in done.levels]
+    kept_levels = [kept_in(done, each, method) for each in domains(method.promises(design))]
     rank = sum(stratum.rank for stratum in done.strata)
-    rank += kept_levels[-1].groups - 1 if method.levels(design) else 0  # means in the method's own groups are kept too
+    own = domains(method.own_promises(design))
+    rank += kept_levels[-1].groups - 1 if own else 0  # means in the method's own groups are kept too
     constant = spread.constant
     canonical, kept, altered = alike(E, Estar)
     earlier = () if ledger is None else ledger.earlier(keyed, done.stream.digest())
@@ -58,7 +60,7 @@ def gather(
         rank=rank,
         residual_rank=gqr(E).rank,
         confidential=design.confidential,
-        promises=method.promises,
+        promises=method.kept,
         independent=method.independent,
         kept=(*kept_levels, *parts_apart(done, method), *(sharing(done) if method.shared else ())),
         shared=method.shared,

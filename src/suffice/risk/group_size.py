@@ -21,26 +21,29 @@ from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
+from suffice.statistics.promise import domains
+from suffice.statistics.residual_covariance import AroundRegression
+from suffice.statistics.statistic import Promise
 
 
 def kept_in(done: Protected, level: Domain, method: Method) -> GroupSummary:
     """What the guards may know of the groups of a level; covariances of residuals count as covariances."""
-    design, residual = done.design, method.residuals(done.design)
-    around = residual is not None and level in residual.levels
+    design, own = done.design, domains(method.own_promises(done.design))
+    here = [promise for promise in method.promises(design) if promise.domain == level]
+    statistics = tuple(dict.fromkeys(p.name for p in here if p.statistic.in_groups))
+    around = any(isinstance(promise.statistic, AroundRegression) for promise in here)
     found = Concentration.learn(done.marked, design, level)
     sizes, rank = found.sizes[found.sizes > 0], gqr(pooled(done)[0]).rank
-    own = level.by == tuple(design.roles.groups)  # the groups that were protected by themselves
-    finest = method.levels(design)[-1:]
-    if own:
+    if level.by == tuple(design.roles.groups):  # the groups that were protected by themselves
         nu = np.array([stratum.nu for stratum in done.strata])
-    elif level in method.levels(design) and level not in finest:
-        nu = left_by(done, level, finest[0])
+    elif level in own[:-1]:
+        nu = left_by(done, level, method)
     else:
-        nu = sizes - 1 - len(level.terms or ())
-    covariance, made = "covariance" in level.statistics, bool({*level.by} & {*done.labels})
+        nu = sizes - 1 - _terms(here)
+    covariance, made = "covariance" in statistics, bool({*level.by} & {*done.labels})
     return GroupSummary(
         level.name,
-        (*level.statistics, *(["covariance"] if around and not covariance else [])),
+        (*statistics, *(["covariance"] if around and not covariance else [])),
         len(sizes),
         int(sizes.min()),
         (int((sizes < 3).sum()), int((sizes < 5).sum())),
@@ -52,9 +55,15 @@ def kept_in(done: Protected, level: Domain, method: Method) -> GroupSummary:
     )
 
 
-def left_by(done: Protected, level: Domain, finest: Domain) -> NDArray[np.int64]:
+def _terms(promises: Sequence[Promise]) -> int:
+    """Columns of X whose fits are kept."""
+    return sum(len(promise.terms or ()) for promise in promises)
+
+
+def left_by(done: Protected, level: Domain, method: Method) -> NDArray[np.int64]:
     """Dimensions that means and fits in smaller groups leave in each group of a level."""
-    design, rows = done.design, done.marked
+    design, rows, promises = done.design, done.marked, method.own_promises(done.design)
+    finest = domains(promises)[-1]
     columns = tuple(dict.fromkeys([*level.by, *finest.by, *design.confidential]))
 
     def words(run: Sequence[Block]) -> NDArray[np.uint64]:
@@ -65,17 +74,18 @@ def left_by(done: Protected, level: Domain, finest: Domain) -> NDArray[np.int64]
     found = np.hstack(list(rows.map(words, columns, "looking at groups")))
     groups, place = np.unique(found[0], return_inverse=True)
     pairs = np.unique(np.vstack([place.astype(np.uint64), found[1]]), axis=1)
-    smaller, p = np.bincount(pairs[0].astype(np.int64), minlength=len(groups)), len(finest.terms or ())
-    return np.asarray(np.bincount(place) - smaller * (1 + p) - max(0, len(level.terms or ()) - p))
+    smaller = np.bincount(pairs[0].astype(np.int64), minlength=len(groups))
+    mine, p = (_terms([each for each in promises if each.domain == at]) for at in (level, finest))
+    return np.asarray(np.bincount(place) - smaller * (1 + p) - max(0, mine - p))
 
 
 def parts_apart(done: Protected, method: Method) -> Iterator[GroupSummary]:
     """Parts of the records that several methods protect: nobody is told them, and covariances are kept in each."""
-    if method.apart_of and "covariance" in method.promises:
+    if method.apart_of and "covariance" in method.kept:
         nu, rank = np.array([stratum.nu for stratum in done.strata]), gqr(pooled(done)[0]).rank
         sizes = np.array([stratum.spread.rows for stratum in done.strata])
         thin = int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())
-        yield GroupSummary("part", method.promises, len(sizes), int(sizes.min()), (0, 0), int(nu.min()), thin, rank)
+        yield GroupSummary("part", method.kept, len(sizes), int(sizes.min()), (0, 0), int(nu.min()), thin, rank)
 
 
 def _groups(done: Protected, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:

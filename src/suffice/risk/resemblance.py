@@ -17,6 +17,7 @@ from suffice.protection.steps import SAMPLED
 from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
+from suffice.statistics.promise import domains
 
 SAME = 1e-6
 """A second direction of change below this share of the first is rounding."""
@@ -56,7 +57,7 @@ def within(done: Protected, level: Domain) -> tuple[Array, Array, tuple[tuple[Ar
 
 def residuals(done: Protected, method: Method) -> tuple[Array, Array, tuple[tuple[Array, Array], ...]]:
     """What is left beside all that is kept: where a method keeps means in groups of its own, about these."""
-    own = method.levels(done.design)
+    own = domains(method.own_promises(done.design))
     if own:
         return within(done, own[-1])
     samples = [each.among(done.design.confidential, *each.sample) for each in done.strata]

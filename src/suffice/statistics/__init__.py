@@ -1,14 +1,10 @@
-"""What can be promised and checked, one file each."""
+"""What can be promised and checked, one file each. One import line here makes a statistic known everywhere."""
 
-from suffice.statistics.covariance import Covariance
-from suffice.statistics.fit import Fit
-from suffice.statistics.given import GivenRecords
-from suffice.statistics.limit import Limit
-from suffice.statistics.mean import Mean
-from suffice.statistics.third_moment import ThirdMoment
-
-STATISTICS = {
-    statistic.name: statistic for statistic in (Mean(), Covariance(), Fit(), ThirdMoment(), GivenRecords(), Limit())
-}
-
-__all__ = ["STATISTICS", "Covariance", "Fit", "GivenRecords", "Limit", "Mean", "ThirdMoment"]
+from suffice.statistics.covariance import Covariance as Covariance
+from suffice.statistics.distribution import Distribution as Distribution
+from suffice.statistics.fit import Fit as Fit
+from suffice.statistics.given import GivenRecords as GivenRecords
+from suffice.statistics.limit import Limit as Limit
+from suffice.statistics.mean import Mean as Mean
+from suffice.statistics.statistic import STATISTICS as STATISTICS
+from suffice.statistics.third_moment import ThirdMoment as ThirdMoment

@@ -18,8 +18,12 @@ from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Words
 from suffice.rows.rows import Block, Rows
 from suffice.statistics.domain import Domain
+from suffice.statistics.sums import Fold, Look
 
 ColumnList = list[Array]
+
+TOGETHER = 2**14
+"""Records whose clusters are worked on at a time: their columns fit near the processor."""
 
 
 class Remainder(NamedTuple):
@@ -46,7 +50,7 @@ class CrossedRegression:
 
     @property
     def levels(self) -> Mapping[str, Domain]:
-        return {place: Domain(place, names, (), holes=self.holes) for place, names in self.by}
+        return {place: Domain(place, names, self.holes) for place, names in self.by}
 
     def designs(self, rows: Rows, design: Design) -> dict[str, Design]:
         """How the columns of each kind are made from those of a file; levels are learnt from the original."""
@@ -61,7 +65,7 @@ class CrossedFit:
     """A file with its regression: residuals E_3 + E_4 of the whole, E_4 of each cluster's own, and their scale."""
 
     design: Design
-    crossing: CrossedRegression
+    designs: Mapping[str, Design]
     words: Mapping[str, Words]
     X: Mapping[str, ColumnList]
     Y: ColumnList
@@ -69,21 +73,12 @@ class CrossedFit:
     """Roots of the weights; ones without."""
 
     @classmethod
-    def to(cls, rows: Rows, design: Design, crossing: CrossedRegression, designs: Mapping[str, Design]) -> CrossedFit:
+    def look(cls, design: Design, crossing: CrossedRegression, designs: Mapping[str, Design]) -> Look:
         """A pass over the file; all of it is held, sorted by clusters."""
         levels, by = crossing.levels, [name for _, names in crossing.by for name in names]
         columns = tuple(dict.fromkeys([*design.columns, *by]))
-
-        def of(run: Sequence[Block]) -> tuple[list[Array], dict[str, Words], dict[str, Array]]:
-            parts = [_read(block, design, levels, designs) for block in run]
-            tables, words, given = zip(*parts, strict=True)
-            return (
-                [np.concatenate(each, axis=-1) for each in zip(*tables, strict=True)],
-                {place: np.concatenate([each[place] for each in words]) for place in levels},
-                {name: np.concatenate([each[name] for each in given], axis=1) for name in designs},
-            )
-
-        tables, words, given = zip(*rows.map(of, columns, "certifying"), strict=True)
+        parts = yield Fold(lambda run: [_read(block, design, levels, designs) for block in run], columns)
+        tables, words, given = zip(*parts, strict=True)
         Y, root = (np.concatenate(each, axis=-1) for each in zip(*tables, strict=True))
         every = {name: np.concatenate([each[name] for each in given], axis=1) for name in designs}
         labels = {place: np.concatenate([each[place] for each in words]) for place in levels}
@@ -91,7 +86,7 @@ class CrossedFit:
         root = root[order]
         return cls(
             design,
-            crossing,
+            designs,
             {place: each[order] for place, each in labels.items()},
             {name: [root * x[order] for x in A] for name, A in every.items()},
             [root * y[order] for y in Y],
@@ -105,14 +100,23 @@ class CrossedFit:
     def _taken(
         self, X: Mapping[str, ColumnList], Y: ColumnList, place: str, names: Sequence[str], constant: bool
     ) -> Remainder:
-        """What the columns of some names, crossed with some groups, leave of all columns."""
-        groups = self.groupings[place]
-        raw = [x for name in names for x in self.X.get(name, [])]
-        ones = [self.root] if constant else []
-        least = np.vstack([np.zeros((len(ones), len(groups.labels))), noise(groups, raw, self.root)])
-        Q = basis(groups, [*ones, *(x for name in names for x in X.get(name, []))], least)
-        left = {name: [removed(groups, Q, x) for x in columns] for name, columns in X.items()}
-        return Remainder(left, [removed(groups, Q, y) for y in Y], rank(groups, Q))
+        """What the columns of some names, crossed with some groups, leave of Y and of the columns of other names."""
+        groups, others = self.groupings[place], [name for name in X if name not in names]
+        left = {name: [np.empty_like(x) for x in X[name]] for name in others}
+        rest, ranks = [np.empty_like(y) for y in Y], []
+        wide = place != "clusters"  # only the records of a cluster stand side by side
+        for here, part in [(slice(None), groups)] if wide else groups.parts(TOGETHER):
+            raw = [x[here] for name in names for x in self.X.get(name, [])]
+            ones = [self.root[here]] if constant else []
+            least = np.vstack([np.zeros((len(ones), len(part.labels))), noise(part, raw, self.root[here])])
+            Q = basis(part, [*ones, *(x[here] for name in names for x in X.get(name, []))], least)
+            for name in others:
+                for out, x in zip(left[name], X[name], strict=True):
+                    out[here] = removed(part, Q, x[here])
+            for out, y in zip(rest, Y, strict=True):
+                out[here] = removed(part, Q, y[here])
+            ranks.append(rank(part, Q))
+        return Remainder(left, rest, np.concatenate(ranks))
 
     @cached_property
     def _local(self) -> Remainder:

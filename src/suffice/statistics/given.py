@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
-from suffice.statistics.standing import Pair
-from suffice.statistics.statistic import Claim, Statistic
+from suffice.statistics.standing import WHOLE_FILE, Standing
+from suffice.statistics.statistic import Claim, Promise, Statistic
+from suffice.statistics.sums import Reference, Sums
 
 
+@dataclass(frozen=True)
 class GivenRecords(Statistic):
     """The same records, bit for bit, in any order."""
 
-    name = "given"
+    name: ClassVar = "given"
+    words: ClassVar = "given columns and weights"
 
-    def claim(self, pair: Pair) -> Claim:
-        error = 0.0 if pair.same_given else inf
+    def sums(self, beside: Sequence[Promise]) -> Sums:
+        return WHOLE_FILE
+
+    def claim(self, promise: Promise, before: Standing, after: Standing, reference: Reference) -> Claim:
+        error = 0.0 if before.given == after.given else inf
         return Claim(self.name, "given columns and weights, record by record", error, error, "the given columns")

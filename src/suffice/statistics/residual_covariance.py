@@ -2,87 +2,106 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import inf
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from suffice.algebra.array import EPS, Array
 from suffice.algebra.group_moments import Grouping
-from suffice.design.design import Design
-from suffice.rows.rows import Rows
 from suffice.statistics.crossed_regression import CrossedFit, CrossedRegression
-from suffice.statistics.domain import Domain
-from suffice.statistics.statistic import SMALLEST, Claim
-
-What = Literal["residual covariance", "own residual covariance", "equal slopes"]
+from suffice.statistics.statistic import SMALLEST, Claim, Promise, Statistic
+from suffice.statistics.sums import Look, Reference, Sums
 
 ROUNDING = 64 * EPS
 """Residuals below this share of the largest value are nothing: a regression explains all of it."""
-SENTENCES: dict[What, str] = {
-    "residual covariance": "covariances of residuals around the overall regression",
-    "own residual covariance": "covariances of residuals around each group's own regression",
-    "equal slopes": "each group's own slopes, made those of the overall regression",
-}
 
 
 @dataclass(frozen=True)
-class Residuals:
-    """What is kept of residuals and slopes: for each level the statistics, and whether its groups are clusters."""
+class CrossedSums(Sums):
+    """A file with a crossed regression fitted to it."""
 
     crossing: CrossedRegression
-    kept: tuple[tuple[Domain, Literal["clusters", "groups"], tuple[What, ...]], ...]
 
-    @property
-    def levels(self) -> tuple[Domain, ...]:
-        return tuple(level for level, _, _ in self.kept)
+    def before(self, reference: Reference) -> Look:
+        designs = self.crossing.designs(reference.rows, reference.design)
+        return CrossedFit.look(reference.design, self.crossing, designs)
 
-    def standing(self, rows: Rows, design: Design) -> ResidualStanding:
-        """The original's side."""
-        designs = self.crossing.designs(rows, design)
-        return ResidualStanding(self, designs, CrossedFit.to(rows, design, self.crossing, designs))
+    def after(self, known: CrossedFit, reference: Reference) -> Look:
+        return CrossedFit.look(reference.design, self.crossing, known.designs)
 
 
-@dataclass(frozen=True, repr=False)
-class ResidualStanding:
-    """The regression fitted to a file, and how to fit it to another."""
+@dataclass(frozen=True)
+class AroundRegression(Statistic):
+    """Something of what a crossed regression leaves, in its clusters or in groups of them."""
 
-    residuals: Residuals
-    designs: dict[str, Design]
-    fitted: CrossedFit
+    crossing: CrossedRegression
+    place: Literal["clusters", "groups"]
 
-    def of(self, rows: Rows) -> ResidualStanding:
-        """The same of other rows."""
-        return replace(self, fitted=CrossedFit.to(rows, self.fitted.design, self.residuals.crossing, self.designs))
+    sentence: ClassVar[str]
 
-    def claims(self, after: ResidualStanding, level: Domain) -> tuple[Claim, ...]:
-        """One claim for each statistic kept at a level, at its worst group."""
-        found: list[Claim] = []
-        for where, place, what in self.residuals.kept:
-            if where == level:
-                found += [_claim(each, self.fitted, after.fitted, place, level) for each in what]
-        return tuple(found)
+    def sums(self, beside: Sequence[Promise]) -> Sums:
+        return CrossedSums(self.crossing)
 
+    def claim(self, promise: Promise, before: CrossedFit, after: CrossedFit, reference: Reference) -> Claim:
+        """At the worst group."""
+        groups, others = before.groupings[self.place], after.groupings[self.place]
+        same = np.array_equal(groups.labels, others.labels) and np.array_equal(groups.counts, others.counts)
+        if not same:
+            found = Claim(self.name, self.sentence, inf, inf, "records of the groups")
+        else:
+            found = Claim.worst(self.name, self.sentence, *self.compared(before, after))
+            found = replace(found, where=f"{found.where}, group {found.group} of {len(groups.labels)}")
+        return replace(found, level=promise.domain.said(len(groups.labels)))
 
-def _claim(what: What, before: CrossedFit, after: CrossedFit, place: str, level: Domain) -> Claim:
-    groups, others = before.groupings[place], after.groupings[place]
-    count, name = len(groups.labels), what.replace(" ", "-")
-    same = np.array_equal(groups.labels, others.labels) and np.array_equal(groups.counts, others.counts)
-    if not same:
-        found = Claim(name, SENTENCES[what], inf, inf, "records of the groups")
-    else:
-        errors, lost, names = (_slopes if what == "equal slopes" else _covariances)(what, before, after, place)
-        found = Claim.worst(name, SENTENCES[what], errors, lost, names)
-        found = replace(found, where=f"{found.where}, group {found.group} of {count}")
-    return replace(found, level=level.said(count))
+    @abstractmethod
+    def compared(self, before: CrossedFit, after: CrossedFit) -> tuple[Array, Array, Sequence[str]]:
+        """Errors, lost digits and names."""
 
 
-def _covariances(what: What, before: CrossedFit, after: CrossedFit, place: str) -> tuple[Array, Array, list[str]]:
+class ResidualCovariance(AroundRegression):
+    """Of the residuals E_3 + E_4 of the whole regression."""
+
+    name: ClassVar = "residual-covariance"
+    sentence: ClassVar = "covariances of residuals around the overall regression"
+
+    def compared(self, before: CrossedFit, after: CrossedFit) -> tuple[Array, Array, Sequence[str]]:
+        return _covariances(before.whole, after.whole, before, after, self.place)
+
+
+class OwnResidualCovariance(AroundRegression):
+    """Of the residuals E_4 of each cluster's own regression."""
+
+    name: ClassVar = "own-residual-covariance"
+    sentence: ClassVar = "covariances of residuals around each group's own regression"
+
+    def compared(self, before: CrossedFit, after: CrossedFit) -> tuple[Array, Array, Sequence[str]]:
+        return _covariances(before.own, after.own, before, after, self.place)
+
+
+class EqualSlopes(AroundRegression):
+    """What a group's own slopes change in its fit, in standard deviations of its residuals: nothing."""
+
+    name: ClassVar = "equal-slopes"
+    sentence: ClassVar = "each group's own slopes, made those of the overall regression"
+
+    def compared(self, before: CrossedFit, after: CrossedFit) -> tuple[Array, Array, Sequence[str]]:
+        groups = after.groupings[self.place]
+        sd, lost = _scale(before.whole, before, after, self.place)
+        weight = _weight(after, groups)
+        own = [whole - rest for whole, rest in zip(after.whole, after.own, strict=True)]
+        sizes = [np.sqrt(groups.total(E3 * E3) / weight) for E3 in own]
+        return np.array(sizes) / sd, lost, before.design.confidential
+
+
+def _covariances(
+    one: Sequence[Array], two: Sequence[Array], before: CrossedFit, after: CrossedFit, place: str
+) -> tuple[Array, Array, list[str]]:
     """|S* - S| / (sd sd) of residuals, for every two confidential columns in every group."""
-    one, two = (each.own if what == "own residual covariance" else each.whole for each in (before, after))
     groups, others = before.groupings[place], after.groupings[place]
     sd, lost = _scale(one, before, after, place)
     pairs = list(combinations_with_replacement(range(len(one)), 2))
@@ -96,16 +115,6 @@ def _covariances(what: What, before: CrossedFit, after: CrossedFit, place: str) 
         np.array([np.maximum(lost[i], lost[j]) for i, j in pairs]),
         [f"{names[i]}, {names[j]}" for i, j in pairs],
     )
-
-
-def _slopes(_: What, before: CrossedFit, after: CrossedFit, place: str) -> tuple[Array, Array, Sequence[str]]:
-    """What a group's own slopes change in its fit, in standard deviations of its residuals: nothing."""
-    groups = after.groupings[place]
-    sd, lost = _scale(before.whole, before, after, place)
-    weight = _weight(after, groups)
-    own = [whole - rest for whole, rest in zip(after.whole, after.own, strict=True)]
-    sizes = [np.sqrt(groups.total(E3 * E3) / weight) for E3 in own]
-    return np.array(sizes) / sd, lost, before.design.confidential
 
 
 def _scale(E: Sequence[Array], before: CrossedFit, after: CrossedFit, place: str) -> tuple[Array, Array]:

@@ -1,11 +1,11 @@
-"""What a certificate compares of two files: moments about one centre, and the given records as a multiset."""
+"""What a certificate compares of two whole files: moments about one centre, and the given records as a multiset."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from suffice.algebra import array
 from suffice.algebra.array import CONSTANT, Array
 from suffice.algebra.group_moments import GroupMoments
 from suffice.algebra.moments import Moments
-from suffice.algebra.third_moments import ThirdMoments
 from suffice.design.design import Design
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Block, Rows
-from suffice.statistics.statistic import SMALLEST, Codes
+from suffice.statistics.statistic import SMALLEST, Claim, Codes
+from suffice.statistics.sums import Fold, Look, Reference, Sums, looked
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class Standing:
     def __add__(self, other: Self) -> Standing:
         return Standing(self.moments + other.moments, self.given + other.given)
 
+    def worst(self, compared: Callable[[Pair], Claim], after: Standing, reference: Reference) -> Claim:
+        """A claim about the whole file."""
+        return compared(Pair.of(self, after, reference))
+
 
 @dataclass(frozen=True, repr=False)
 class Pair:
@@ -54,40 +58,15 @@ class Pair:
     """The largest absolute value of each original column."""
     given: tuple[str, ...]
     confidential: tuple[str, ...]
-    same_given: bool
-    """Whether the given columns and the weights are the same multiset of records, bit for bit."""
     spans_one: bool
     """Whether 1 lies in the span of X: if not, means are not promised and second moments are raw."""
-
-    broken: Mapping[str, int] | None = None
-    """Released records that leave each bound or edit; None where there are none to leave."""
     made: int = 0
     """Columns of X that are made, not read: the column of ones."""
-    third: tuple[ThirdMoments, ThirdMoments] | None = None
-    """Third moments of the confidential columns of both files, where they are promised."""
 
     @classmethod
-    def of(
-        cls,
-        before: Standing,
-        after: Standing,
-        size: Array,
-        design: Design,
-        broken: Mapping[str, int] | None = None,
-        third: tuple[ThirdMoments, ThirdMoments] | None = None,
-    ) -> Pair:
-        return cls(
-            before.moments,
-            after.moments,
-            size,
-            design.names,
-            design.confidential,
-            before.given == after.given,
-            design.intercept,
-            broken,
-            int(design.intercept),
-            third,
-        )
+    def of(cls, before: Standing, after: Standing, reference: Reference) -> Pair:
+        design, one = reference.design, reference.design.intercept
+        return cls(before.moments, after.moments, reference.size, design.names, design.confidential, one, int(one))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,12 +134,30 @@ class Pair:
         return np.repeat(np.arange(m), k), m + np.tile(np.arange(k), m)
 
 
-def stand(rows: Rows, design: Design, centre: Array) -> Standing:
-    """What of a file is compared, about a centre."""
-
+def _look(design: Design, centre: Array) -> Look:
     def of(block: Block) -> Standing:
         W = design.matrix(block)
         W -= centre
         return Standing.of(block, design, W)
 
-    return rows.fold(of, design.columns, "certifying")
+    return (yield Fold.by_block(of, design.columns))
+
+
+def stand(rows: Rows, design: Design, centre: Array) -> Standing:
+    """What of a file is compared, about a centre."""
+    [standing] = looked(rows, [_look(design, centre)])
+    return cast(Standing, standing)
+
+
+@dataclass(frozen=True)
+class WholeFile(Sums):
+    """What stands of a file as a whole."""
+
+    def before(self, reference: Reference) -> Look:
+        return _look(reference.design, reference.centre)
+
+    def after(self, known: Standing, reference: Reference) -> Look:
+        return _look(reference.outgoing, reference.centre)
+
+
+WHOLE_FILE = WholeFile()

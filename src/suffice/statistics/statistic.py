@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import EPS, Array
+from suffice.statistics.domain import WHOLE, Domain
+from suffice.statistics.sums import Reference, Sums
 
 Codes = NDArray[np.intp]
-
-if TYPE_CHECKING:
-    from suffice.statistics.standing import Pair
 
 BOUND = 30.0
 """A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
@@ -62,10 +61,57 @@ class Claim:
 
 
 class Statistic(ABC):
-    """Something that can be recomputed from two files and compared."""
+    """Something that is added up over two files and compared."""
 
-    name: str
+    name: ClassVar[str]
+    words: ClassVar[str] = ""
+    """What the catalogue calls it."""
+    in_groups: ClassVar[bool] = False
+    """Whether to keep it of the records that are protected together is to keep it in every group of a file."""
+    despite_holes: ClassVar[bool] = False
+    """Whether it is kept of a whole file in which missing cells stay."""
+    grants: ClassVar[str] = ""
+    """What a certificate says is never promised, and does not say where this is kept in the whole file."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            STATISTICS[cls.name] = cls
 
     @abstractmethod
-    def claim(self, pair: Pair) -> Claim:
-        """How exactly the released rows have it."""
+    def sums(self, beside: Sequence[Promise]) -> Sums:
+        """What it needs of a file, given all that is promised in the same domain: what can be shared is."""
+
+    @abstractmethod
+    def claim(self, promise: Promise, before: Any, after: Any, reference: Reference) -> Claim | None:
+        """How exactly the rows that leave have it, from its sums of both files; None where there is nothing to have."""
+
+
+STATISTICS: dict[str, type[Statistic]] = {}
+"""By name: those that were imported."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A statistic that the rows that leave have from the original.
+
+    kept: the statistic, or its name
+    domain: in every group of which records; the whole file unless told
+    terms: names of the columns of X that it is about; all unless told
+    exact: where not, it is told how nearly it was reached, and nothing depends on it
+
+    >>> Promise("mean", Domain("region", ("region",))).statistic.name
+    'mean'
+    """
+
+    kept: Statistic | str
+    domain: Domain = WHOLE
+    terms: tuple[str, ...] | None = None
+    exact: bool = field(default=True, compare=False)
+
+    @property
+    def statistic(self) -> Statistic:
+        return STATISTICS[self.kept]() if isinstance(self.kept, str) else self.kept
+
+    @property
+    def name(self) -> str:
+        return self.kept if isinstance(self.kept, str) else self.kept.name

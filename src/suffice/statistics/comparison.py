@@ -1,0 +1,43 @@
+"""Two files compared: every promise a claim, the sums of each file added up once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from suffice.rows.rows import Rows
+from suffice.statistics.standing import WHOLE_FILE, Pair
+from suffice.statistics.statistic import Claim, Promise
+from suffice.statistics.sums import Reference, looked
+
+
+def compared(reference: Reference, rows: Rows, promises: Iterable[Promise]) -> Comparison:
+    """What the promises need of both files; the file as a whole is looked at in any case."""
+    every, known = tuple(promises), reference.known
+    needed = {each: each.statistic.sums([p for p in every if p.domain == each.domain]) for each in every}
+    wanted = tuple(dict.fromkeys([WHOLE_FILE, *needed.values()]))
+    new = [sums for sums in wanted if sums not in known]
+    known.update(zip(new, looked(reference.rows, [sums.before(reference) for sums in new]), strict=True))
+    found = looked(rows, [sums.after(known[sums], reference) for sums in wanted])
+    pairs = {sums: (known[sums], after) for sums, after in zip(wanted, found, strict=True)}
+    return Comparison(reference, pairs[WHOLE_FILE], {promise: pairs[sums] for promise, sums in needed.items()})
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """What was added up of the original and of the rows that leave: as a whole, and for every promise."""
+
+    reference: Reference
+    whole: tuple[Any, Any]
+    found: Mapping[Promise, tuple[Any, Any]]
+
+    @cached_property
+    def pair(self) -> Pair:
+        return Pair.of(*self.whole, self.reference)
+
+    def claim(self, promise: Promise) -> Claim | None:
+        """How exactly a promise is kept; None where there is nothing to keep."""
+        claim = promise.statistic.claim(promise, *self.found[promise], self.reference)
+        return None if claim is None else replace(claim, promised=promise.exact)
