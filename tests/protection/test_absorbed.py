@@ -136,7 +136,7 @@ def test_leverages_are_those_of_the_dummies(weight: str | None) -> None:
     columns, stream = solution.regression.matrices.columns, solution.draws.stream
     found = MemoryRows(table).fold(lambda block: measure.of(solution.mapped(block)[0]), columns, "", stream)
     counts, peak = found.counts, found.highest
-    assert counts.tolist() == [(h > 0.2).sum(), (h >= 0.5).sum(), (h >= 0.999).sum()]
+    assert list(counts) == [(h > 0.2).sum(), (h >= 0.5).sum(), (h >= 0.999).sum()]
     assert peak.row == h.argmax()
     assert peak.leverage == pytest.approx(h.max(), rel=1e-10)
     assert peak.leverage == pytest.approx(

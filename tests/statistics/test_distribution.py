@@ -11,7 +11,7 @@ import pytest
 
 from suffice import Roles, Seed, protect
 from suffice.errors import NotPreservedError
-from suffice.method.masked import Made
+from suffice.method.masked import Masked
 from suffice.method.parameter import Number, parameter
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
@@ -34,11 +34,11 @@ class Swap(Recordwise):
 
     off: float = parameter(Number(0, 1), "what one value is changed by", 0.0)
 
-    def answer(self, task: Records, stream: Stream, progress: Any = None) -> Made:
+    def mask(self, records: Records, stream: Stream, progress: Any = None) -> Masked:
         draws = stream.generator("orders")
-        Ystar = np.column_stack([y[draws.permutation(task.n)] for y in task.Y.T])
+        Ystar = np.column_stack([y[draws.permutation(records.n)] for y in records.Y.T])
         Ystar[7, 1] += self.off
-        return Made(Ystar)
+        return Masked(Ystar)
 
     @classmethod
     def examples(cls) -> tuple[Swap, ...]:

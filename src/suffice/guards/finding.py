@@ -28,6 +28,10 @@ class Finding:
     def blocks(self) -> bool:
         return self.level == "never" or (self.level == "stop" and self.accepted is None)
 
+    def graver(self, other: Finding) -> bool:
+        """Whether it weighs more than another one."""
+        return SEVERITIES.index(self.level) > SEVERITIES.index(other.level)
+
     def __str__(self) -> str:
         reason = f" [accepted: {self.accepted}]" if self.accepted else ""
         remedy = f"\n      {self.remedy}" if self.remedy else ""
@@ -43,7 +47,12 @@ def judge(facts: Facts, accept: Mapping[str, str]) -> tuple[Finding, ...]:
 
     found = [finding for guard in GUARDS.values() if (finding := guard(facts)) is not None]
     named = [replace(each, accepted=accept.get(each.rule)) if each.level == "stop" else each for each in found]
-    return tuple(sorted(named, key=lambda each: -SEVERITIES.index(each.level)))
+    return gravest(named)
+
+
+def gravest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, the gravest first."""
+    return tuple(sorted(findings, key=lambda each: -SEVERITIES.index(each.level)))
 
 
 def check_accepted(accept: Mapping[str, str]) -> None:

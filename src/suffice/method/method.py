@@ -18,7 +18,7 @@ from suffice.statistics.statistic import Promise
 if TYPE_CHECKING:
     from suffice.design.design import Design
     from suffice.design.roles import Roles
-    from suffice.rows.rows import Rows
+    from suffice.rows.rows import Kind, Rows
     from suffice.seed import Stream
 
 
@@ -32,6 +32,9 @@ class Method(ABC):
     """True where nothing of the original residuals is released but their covariance matrix."""
     shared: ClassVar[bool] = False
     """True where every released value is that of a group of records: these hide each other, and are judged as such."""
+    kinds: ClassVar[tuple[Kind, ...]] = ()
+    """Kinds of confidential columns, beside plain numbers, that the method releases as they came: category, integer,
+    date. Others are refused, and whole numbers leave as numbers."""
     references: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -56,6 +59,11 @@ class Method(ABC):
     @abstractmethod
     def examples(cls) -> tuple[Self, ...]:
         """Representative instances, right for any number of columns: the laws are tried on these."""
+
+    @property
+    def sets(self) -> int:
+        """How many data sets one request gives."""
+        return 1
 
     def then(self, *methods: Method) -> Method:
         """This method, and then others that start from its result."""

@@ -9,11 +9,13 @@ from suffice.errors import UsageError
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
+    from suffice.rows.rows import Kind
 from suffice.algebra.array import Array
 from suffice.method.isometric import Isometric
 from suffice.method.masked import Masked
 from suffice.method.method import Method, _companion
 from suffice.method.recordwise import Recordwise
+from suffice.method.rowwise import Rowwise
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Several(Method):
     @property
     def independent(self) -> bool:  # type: ignore[override]
         return bool(self.steps[0].independent)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
+        return tuple(kind for kind in self.steps[0].kinds if all(kind in step.kinds for step in self.steps))
 
     @property
     def shared(self) -> bool:  # type: ignore[override]
@@ -112,7 +118,7 @@ def in_order(methods: tuple[Method, ...]) -> Method:
             raise UsageError(f"{step.name} protects parts of the records: let its parts be several steps instead.")
     parts: list[Method] = []
     for step in flat:
-        if not isinstance(step, Isometric | Recordwise):
+        if not isinstance(step, Isometric | Recordwise | Rowwise):
             raise UsageError(f"{step.name} cannot be one step of several.")
         last = parts[-1] if parts else None
         if isinstance(step, Isometric) and isinstance(last, Isometric):

@@ -13,6 +13,7 @@ from suffice.algebra.decomposition import gqr, new_directions, split
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method.parameter import Count, parameter
 from suffice.method.synthetic import Synthetic
+from suffice.seed import Stream
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
@@ -74,8 +75,11 @@ class Resize(Synthetic):
     def records(self) -> int:
         return self.m
 
-    def draw(self, mean: Array, R: Array, Z: Array) -> Array:
-        return resized(mean, R, Z)
+    def least(self, mean: Array, R: Array) -> int:
+        return len(R) + 1
+
+    def draw(self, mean: Array, R: Array, model: None, count: int, stream: Stream) -> Array:
+        return resized(mean, R, stream.normals(0, count, len(R)))
 
     @classmethod
     def examples(cls) -> tuple[Resize, ...]:

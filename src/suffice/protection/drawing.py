@@ -26,39 +26,41 @@ Counts = NDArray[np.int64]
 
 
 def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks: Looks) -> Protected:
-    """m records in place of those of the file, the groups in proportion to theirs."""
+    """New records in place of those of the file, the groups in proportion to theirs."""
     if strata is None:
         stratum, standing = original.learnt()
-        found: tuple[Stratum, ...] = (stratum,)
+        known = [(stratum, method.learn(original.rows, original.design))]
     else:
-        found = tuple(_learnt(original, strata))
+        known = list(_learnt(original, method, strata))
         standing = stand(original.rows, original.design, original.centre)
+    found = tuple(stratum for stratum, _ in known)
     _check_weights(found)
-    moments = [moments_of(stratum) for stratum in found]
+    models = [(*moments_of(stratum), model) for stratum, model in known]
     sizes = np.array([stratum.spread.weight for stratum in found])
-    counts = dealt_out(method.records, sizes, np.array([len(R) + 1 for _, R in moments]))
-    values, order = _values(original, method, moments, counts), shuffled(original.stream, method.records)
+    records = original.rows.n if method.records is None else method.records
+    counts = dealt_out(records, sizes, np.array([method.least(mean, R) for mean, R, _ in models]))
+    values, order = _values(original, method, models, counts), shuffled(original.stream, records)
     groups = np.repeat(np.arange(len(counts)), counts)
-    frame = _frame(original, strata, values[order], groups[order])
-    drawn = Drawing(frame, method.records, _proportional(counts, sizes), notes(original, counts, sizes))
-    known = original.design, original.profile, original.stream, original.centre, standing
-    seen = _seen(original, values, looks)
+    columns, places = _columns(original, strata, values[order], groups[order])
+    drawn = Drawing(columns, places, records, _proportional(counts, sizes), notes(original, counts, sizes))
     released = ReleasedColumns(original.design.confidential, np.empty((0, original.design.k)))
-    return Protected(original.rows, released, found, *known, seen, {}, drawn)
+    about = original.design, original.profile, original.stream, original.centre, standing
+    return Protected(original.rows, released, found, *about, _seen(original, values, looks), {}, drawn)
 
 
-def _learnt(original: Original, strata: Strata) -> Iterator[Stratum]:
+def _learnt(original: Original, method: Synthetic, strata: Strata) -> Iterator[tuple[Stratum, Any]]:
     """Every stratum as it is, in order."""
     design, wanted = original.design, {*range(strata.count)}
     for chunk in strata.chunks(original.rows, design.columns):
         small = small_strata(chunk, strata, design, wanted)
         for number, _, part in chunk:
+            model = method.learn(part, design) if method.learns else None
             if number in small:
-                yield small[number][0].learnt(small[number][1])
+                yield small[number][0].learnt(small[number][1]), model
             else:
                 own = weighing(design, part)
                 profile = Matrices(own, False).profile(part)
-                yield Original(part, own, profile, None, original.stream).learnt()[0]
+                yield Original(part, own, profile, None, original.stream).learnt()[0], model
 
 
 def moments_of(stratum: Stratum) -> tuple[Array, Array]:
@@ -106,13 +108,14 @@ def dealt_out(m: int, sizes: Array, least: Counts) -> Counts:
     return counts
 
 
-def _values(original: Original, method: Synthetic, moments: Sequence[tuple[Array, Array]], counts: Counts) -> Array:
+def _values(original: Original, method: Synthetic, models: Sequence[tuple[Array, Array, Any]], counts: Counts) -> Array:
     """The records of each group, one group below the other; each group has random numbers of its own."""
-    drawn = []
-    for number, ((mean, R), count) in enumerate(zip(moments, counts, strict=True)):
-        Z = original.stream.child(f"resize {number}").normals(0, int(count), len(R))
-        drawn.append(method.draw(mean, R, Z))
-    return np.vstack(drawn)
+    return np.vstack(
+        [
+            method.draw(*known, int(count), original.stream.child(f"resize {number}"))
+            for number, (known, count) in enumerate(zip(models, counts, strict=True))
+        ]
+    )
 
 
 def notes(original: Original, counts: Counts, sizes: Array) -> tuple[str, ...]:
@@ -148,10 +151,11 @@ def _check_weights(strata: tuple[Stratum, ...]) -> None:
         )
 
 
-def _frame(original: Original, division: Strata | None, values: Array, groups: Counts) -> Any:
-    """New records as the kind of frame that came in; what tells their group is as it was."""
-    roles, rows = original.design.roles, original.rows
-    leaving = [name for name in rows.kinds if name in (*roles.groups, *roles.confidential)]
-    made = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(roles.confidential)}
-    first = np.zeros(1, dtype=np.int64) if division is None else np.unique(division.labels, return_index=True)[1]
-    return rows.frame(leaving, made, first[groups])
+def _columns(
+    original: Original, strata: Strata | None, values: Array, groups: Counts
+) -> tuple[dict[str, Array], Counts]:
+    """The columns of new records, and for each a record of the original that is of its group."""
+    names = original.design.confidential
+    first = np.zeros(1, dtype=np.int64) if strata is None else np.unique(strata.labels, return_index=True)[1]
+    made = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(names)}
+    return made, np.asarray(first[groups])

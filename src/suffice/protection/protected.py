@@ -80,7 +80,9 @@ class ReleasedColumns:
 class Drawing:
     """Records of a release that stand for none of the original, and may be fewer or more."""
 
-    frame: Any
+    columns: Mapping[str, Array]
+    places: NDArray[np.int64]
+    """For each a record of the original that is of its group: what tells the group is that one's."""
     n: int
     proportional: bool
     """Whether every group has its exact share of them, so that what is kept in each is kept overall."""

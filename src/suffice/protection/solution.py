@@ -210,7 +210,7 @@ def _together(found: list[Product]) -> Product:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class RecordComparison:
     """Released rows that a method has made record by record, beside the original: residuals of both."""
 
     regression: Regression
@@ -221,7 +221,7 @@ class Comparison:
     original: Standing
 
     @classmethod
-    def of(cls, rows: Rows, regression: Regression, looks: Looks, sampled: NDArray[np.int64]) -> Comparison:
+    def of(cls, rows: Rows, regression: Regression, looks: Looks, sampled: NDArray[np.int64]) -> RecordComparison:
         """rows: that hold the released values as companion. One pass: the factor of [X Y Y*-Y], and all measures."""
         design, spread, basis = regression.design, regression.spread, regression.isometry.basis
         matrices, m, k = Matrices(design, companion=True), design.m, design.k

@@ -16,13 +16,14 @@ from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.method.recordwise import Recordwise
+from suffice.method.rowwise import Rowwise
 from suffice.method.steps import Steps
 from suffice.protection.aligned import Looks
 from suffice.protection.fold import NONE, Draws, coordinates, refined
 from suffice.protection.protected import ReleasedColumns, Stratum
-from suffice.protection.solution import Comparison, Glimpse, Regression, Solution
+from suffice.protection.solution import Glimpse, RecordComparison, Regression, Solution
 from suffice.protection.super_blocks import masked
-from suffice.rows.derived import Computed, aligned
+from suffice.rows.derived import Beside, Computed, aligned
 from suffice.rows.rows import Rows, Run
 from suffice.rows.spool import stored
 from suffice.seed import Stream
@@ -76,6 +77,10 @@ class Original:
                 held, known, unmoved, remarks = made.rows, made.regression, made.unmoved, (*remarks, *made.remarks)
                 labels = labels if step.finishing else dict(made.labels)
                 continue
+            if isinstance(step, Rowwise):
+                source = self.rows if held is None else self.rows.with_columns(_besides(held, self.design))
+                held, labels = source.with_columns(step.columns(source, self.design, stream)), {}
+                continue
             assert isinstance(step, Isometric)
             labels = {}  # what the groups of an earlier step keep is lost, and so they do not leave
             solution = self._solution(step, held, stream, self.profile if number == 0 else None)
@@ -85,19 +90,21 @@ class Original:
                 return replace(found, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
             held = self._stored(solution, self._beside(held))
         assert held is not None
-        assert known is not None
-        found = self._compared(held, known, looks, some)
+        found = self._compared(held, known or self.regression(), looks, some)
         return replace(found, labels=labels, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
 
     def learnt(self) -> tuple[Stratum, Standing]:
         """The records as they are, and what a certificate compares with: nothing is released of them."""
+        known = self.regression()
+        E = known.residuals()
+        none = Glimpse({}, np.empty((0, known.isometry.R.shape[1])))
+        return _stratum(known, E, np.zeros_like(E), (E[:0], E[:0]), none), known.original
+
+    def regression(self) -> Regression:
+        """The small factor of the original."""
         matrices, spread = Matrices(self.design, False), self.profile.spread
         basis = coordinates(self.rows, matrices, self.profile, NONE)
-        isometry, original = refined(self.rows, matrices, basis, NONE, spread, times=2)
-        known = Regression(matrices, self.profile, isometry, original)
-        E = known.residuals()
-        none = Glimpse({}, np.empty((0, isometry.R.shape[1])))
-        return _stratum(known, E, np.zeros_like(E), (E[:0], E[:0]), none), original
+        return Regression(matrices, self.profile, *refined(self.rows, matrices, basis, NONE, spread, times=2))
 
     def _steps(self, method: Method) -> tuple[Method, ...]:
         steps = method.steps if isinstance(method, Steps) else (method,)
@@ -126,7 +133,7 @@ class Original:
 
     def _compared(self, held: Rows, known: Regression, looks: Looks, some: NDArray[np.int64]) -> Outcome:
         """Rows that a method made record by record, looked at."""
-        found = Comparison.of(self._beside(held), known, looks, some)
+        found = RecordComparison.of(self._beside(held), known, looks, some)
         stratum = _stratum(known, found.E, found.Estar, found.sample(), found.glimpse)
         return Outcome(stratum, self.rows, ReleasedColumns(self.design.confidential, held), found.original, {})
 
@@ -138,6 +145,10 @@ class Original:
 
         columns = solution.regression.matrices.columns
         return stored(rows, rows.map(of, columns, "mapping", solution.draws.stream), self.design.confidential)
+
+
+def _besides(held: Rows, design: Design) -> dict[str, Beside]:
+    return {name: Beside(held, name) for name in design.confidential}
 
 
 def _stratum(known: Regression, E: Array, Estar: Array, sample: tuple[Array, Array], glimpse: Glimpse) -> Stratum:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.missing import complete_beside
@@ -63,7 +65,9 @@ def protect(
     seed = Seed() if seed is None else seed
     with one_blas_thread():
         roles = method.given(roles)
-        rows = open_rows(data, threads or cores(), progress)
+        source = open_rows(data, threads or cores(), progress)
+        coding = Coding.learn(source, roles, method.kinds)
+        rows = coding.encoded(source)
         start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
         rows, start = complete_beside(rows, start, roles)
         design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
@@ -80,8 +84,12 @@ def protect(
         if method.apart_of:
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
         looks = RiskLooks(method.independent, limits)
-        if isinstance(method, Synthetic):
-            done = redrawn(original, method, strata, looks)
-        else:
-            done = protected(original, method, start, strata, looks)
-        return Release._made(data, rows, done, method, seed, accept or {}, keyed, limits)
+        made = []
+        for number in range(method.sets):
+            own = original if method.sets == 1 else replace(original, stream=stream.child(f"set {number}"))
+            if isinstance(method, Synthetic):
+                done = redrawn(own, method, strata, looks)
+            else:
+                done = protected(own, method, start, strata, looks)
+            made.append(Release._made(data, rows, done, method, seed, accept or {}, keyed, limits, coding))
+        return made[0] if len(made) == 1 else Release._together(made, stream)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.certificate.certificate import Certificate
+from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
@@ -21,7 +23,7 @@ from suffice.files.draft import Draft, commit, refuse_overwriting
 from suffice.files.kind import write_kind
 from suffice.files.source import named_sources, read_back
 from suffice.files.writer import Writer
-from suffice.guards.finding import Finding, enforce, judge
+from suffice.guards.finding import Finding, enforce, gravest, judge
 from suffice.ledger import Entry, Ledger
 from suffice.method.method import Method
 from suffice.progress import Progress
@@ -33,7 +35,7 @@ from suffice.risk.facts import Facts
 from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread
-from suffice.seed import Seed
+from suffice.seed import Seed, Stream
 
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
@@ -53,7 +55,10 @@ class Release:
     columns: tuple[str, ...]
     keyed: tuple[str, ...]
     attestation: Attestation
+    coding: Coding
     _state: dict[str, Any]
+    sets: tuple[Release, ...] = ()
+    """The data sets of a request that gives several, each with its own certificate; the findings are those of all."""
 
     @classmethod
     def _made(
@@ -66,6 +71,7 @@ class Release:
         accept: Mapping[str, str],
         keyed: tuple[str, ...],
         limits: Limits | None,
+        coding: Coding,
     ) -> Release:
         taken = [name for name in done.labels if name in rows.kinds]
         if taken:
@@ -75,24 +81,53 @@ class Release:
         names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
         facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed)
-        state: dict[str, Any] = {} if done.drawn is None else {"frame": done.drawn.frame}
-        if rows.held and done.drawn is None and order is not None:
-            state["frame"] = rows.frame(names, moved(done, order), order)
+        state: dict[str, Any] = {}
+        if done.drawn is not None:
+            state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)
+        elif rows.held and order is not None:
+            state["frame"] = rows.frame(names, coding.decoded(moved(done, order)), order)
         findings = judge(facts, accept)
         attestation = Attestation(rows, done, method, facts, limits)
-        release = cls(data, rows, done, method, seed, facts, findings, names, keyed, attestation, state)
+        release = cls(data, rows, done, method, seed, facts, findings, names, keyed, attestation, coding, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
-            state["certificate"] = attestation.certificate(MemoryRows(shown, rows.threads), "the released rows")
+            seen = coding.encoded(MemoryRows(shown, rows.threads))
+            state["certificate"] = attestation.certificate(seen, "the released rows")
         return release
+
+    @classmethod
+    def _together(cls, sets: Sequence[Release], stream: Stream) -> Release:
+        """Several data sets as one release: what any of them shows is found, once a rule, at its gravest."""
+        worst: dict[str, Finding] = {}
+        for finding in (each for release in sets for each in release.findings):
+            if finding.rule not in worst or finding.graver(worst[finding.rule]):
+                worst[finding.rule] = finding
+        first = sets[0]
+        done = replace(first.done, stream=stream)
+        return replace(first, done=done, findings=gravest(worst.values()), sets=tuple(sets), _state={})
 
     @property
     def design(self) -> Design:
         return self.done.design
 
     @property
+    def frames(self) -> tuple[Any, ...]:
+        """The data sets of the release, each exactly as `write` writes it."""
+        return tuple(release.frame for release in self.sets or (self,))
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """The certificate of every data set."""
+        return tuple(release.certificate for release in self.sets or (self,))
+
+    def _alone(self, what: str) -> None:
+        if self.sets:
+            raise UsageError(f"The release has {len(self.sets)} data sets: use release.{what}s.")
+
+    @property
     def frame(self) -> Any:
         """Exactly what `write` writes: shuffled, without index and identifiers, the kind of frame that came in."""
+        self._alone("frame")
         if "frame" not in self._state:
             size = self.rows.n * len(self.columns) * 8
             if size > LARGEST:
@@ -108,13 +143,15 @@ class Release:
         """NOT FOR RELEASE: the released values in the original order of rows, for research."""
         if self.done.drawn is not None:
             raise UsageError(f"{self.method.name} draws new records: none of them stands for one of the original.")
+        self._alone("set")
         with one_blas_thread():
             order = np.arange(self.rows.n)
-            return self.rows.frame(self.columns, moved(self.done, order), order)
+            return self.rows.frame(self.columns, self.coding.decoded(moved(self.done, order)), order)
 
     @property
     def certificate(self) -> Certificate:
         """Recomputed from the released rows; after `write`, from the file."""
+        self._alone("certificate")
         if "certificate" not in self._state:
             with one_blas_thread():
                 said = "the released rows, as they will be written"
@@ -127,27 +164,45 @@ class Release:
     ) -> Certificate:
         """Write the release and, beside it, its certificate; the file is certified as read back, before it has a name.
 
+        Several data sets become out-1.parquet, out-2.parquet and so on, named when all have been certified; the first
+        certificate is returned.
+
         path: .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt.
         force: overwrite an existing file.
         """
         enforce(self.findings)
         target, kind = Path(path), write_kind(path)
-        refuse_overwriting(target, self._sources())
+        sets = self.sets or (self,)
+        targets = [target] if not self.sets else [numbered(target, i + 1) for i in range(len(sets))]
+        for each in targets:
+            refuse_overwriting(each, self._sources())
         if progress is not None:
-            self.rows.progress = progress
-        beside = certificate_path(target)
-        with one_blas_thread(), Draft(target, force) as draft, Draft(beside, True) as paper:
-            schema = self._write_rows(draft.path, kind, str(target.parent))
-            with failing("The release cannot be read back"):
-                needed = (*self.done.outgoing.columns, *self.done.labels)
-                back = read_back(draft.path, kind, pa.schema([schema.field(n) for n in needed]), self.rows.threads)
-            certificate = self.attestation.certificate(back, f"the written {kind} file")
-            if not certificate.holds:
-                raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
-            paper.write(certificate.to_json().encode())
+            for release in sets:
+                release.rows.progress = progress
+        with one_blas_thread(), ExitStack() as stack:
+            drafts = [
+                (stack.enter_context(Draft(each, force)), stack.enter_context(Draft(certificate_path(each), True)))
+                for each in targets
+            ]
+            found = [r._drafted(draft, paper, kind) for r, (draft, paper) in zip(sets, drafts, strict=True)]
             self._remember()  # first: after a crash one release too many is known, never one too few
-            commit(draft, paper, stale=(beside, beside.with_suffix(".html")))
-        self._state["certificate"] = certificate
+            for each, (draft, paper) in zip(targets, drafts, strict=True):
+                beside = certificate_path(each)
+                commit(draft, paper, stale=(beside, beside.with_suffix(".html")))
+        for release, certificate in zip(sets, found, strict=True):
+            release._state["certificate"] = certificate
+        return found[0]
+
+    def _drafted(self, draft: Draft, paper: Draft, kind: str) -> Certificate:
+        """The rows and the certificate of one data set, written and checked, and not yet under their names."""
+        schema = self._write_rows(draft.path, kind, str(draft.target.parent))
+        with failing("The release cannot be read back"):
+            needed = (*self.done.outgoing.columns, *self.done.labels)
+            back = read_back(draft.path, kind, pa.schema([schema.field(n) for n in needed]), self.rows.threads)
+        certificate = self.attestation.certificate(self.coding.encoded(back), f"the written {kind} file")
+        if not certificate.holds:
+            raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
+        paper.write(certificate.to_json().encode())
         return certificate
 
     def _write_rows(self, path: str, kind: str, folder: str) -> Any:
@@ -181,7 +236,7 @@ class Release:
         return [*named_sources(self.data), *named_sources(self.method.companion), *secret]
 
     def _delivered(self, folder: str | None) -> Iterator[pa.Table]:
-        return delivered(self.done, self.columns, folder)
+        return map(self.coding.restored, delivered(self.done, self.columns, folder))
 
     def _table(self) -> pa.Table:
         return as_table(self.frame, self.columns)
@@ -195,7 +250,8 @@ class Release:
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
-        n = self.rows.n if self.done.drawn is None else self.done.drawn.n
+        n: Any = self.rows.n if self.done.drawn is None else self.done.drawn.n
+        n = f"{len(self.sets)} x {n}" if self.sets else n
         return f"Release({n} rows x {len(self.columns)} columns, {self.method.name}, {state})"
 
 
@@ -204,6 +260,11 @@ def moved(done: Protected, places: NDArray[np.int64]) -> dict[str, Any]:
     columns = [*done.design.confidential, *done.labels]
     held = done.leaving.gather(columns)
     return dict(zip(columns, done.rows.ahead(lambda name: held[name].take(places), columns), strict=True))
+
+
+def numbered(target: Path, number: int) -> Path:
+    """out.parquet -> out-1.parquet."""
+    return target.with_name(f"{target.stem}-{number}{target.suffix}")
 
 
 def certificate_path(target: Path) -> Path:

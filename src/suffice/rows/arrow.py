@@ -79,11 +79,20 @@ def _column(name: str, column: Any) -> Any:
         return text
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if kind == "date":
+        return dated(column)
     if not pa.types.is_integer(column.type) and column.type not in (pa.float64(), pa.float32()):
         column = column.cast(pa.float64())
     if kind == "integer" and column.null_count:
         column = pc.cast(column, pa.float64(), safe=False)
     return numbers(column)
+
+
+def dated(column: Any) -> Any:
+    """What a date counts - days, seconds, parts of them - as numbers."""
+    wide = pa.types.is_date64(column.type) or pa.types.is_timestamp(column.type) or pa.types.is_duration(column.type)
+    counted = column.cast(pa.int64() if wide or pa.types.is_time64(column.type) else pa.int32())
+    return numbers(counted.cast(pa.float64()))
 
 
 def _is_utf8(text: pa.Array) -> bool:

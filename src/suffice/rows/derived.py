@@ -15,6 +15,7 @@ from suffice.rows.arrow import batch_of, blocks
 from suffice.rows.rows import BLOCK, Block, Kind, Rows, Run
 
 if TYPE_CHECKING:
+    from suffice.algebra.array import Flags
     from suffice.seed import Stream
 
 COMPANION = "companion\0"
@@ -75,8 +76,9 @@ class Derived(Rows):
     """Rows with columns added or replaced: arrays in row order, columns of aligned rows, or computed from others."""
 
     def __init__(self, rows: Rows, made: Mapping[str, Any]) -> None:
-        self.rows: Rows = rows.rows if isinstance(rows, Derived) else rows  # one layer is enough
-        self.made: dict[str, Any] = {**rows.made, **made} if isinstance(rows, Derived) else dict(made)
+        flat = isinstance(rows, Derived) and not rows.made.keys() & made.keys()  # one layer is enough
+        self.rows: Rows = rows.rows if isinstance(rows, Derived) and flat else rows
+        self.made: dict[str, Any] = {**rows.made, **made} if isinstance(rows, Derived) and flat else dict(made)
         self.n, self.threads, self.progress, self.notes = rows.n, rows.threads, rows.progress, rows.notes
         self.held, self.ahead = rows.held, rows.ahead  # type: ignore[method-assign]  # worked on where the source is
         self.kinds = {**self.rows.kinds, **{name: _kind(column) for name, column in self.made.items()}}
@@ -156,6 +158,14 @@ class Derived(Rows):
                         held[_key(number)] = column.stream.block(block.start // BLOCK)
                 sent.append(replace(block, columns=held))
             yield sent
+
+    def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> Rows:
+        """What is computed is computed of the rows that are left; other made columns are set aside with them."""
+        if blank.keys() & self.made.keys() or not all(isinstance(each, Computed) for each in self.made.values()):
+            return super().select(kept, columns, blank)
+        needs = [name for column in self.made.values() for name in column.needs]
+        own = list(dict.fromkeys([*(name for name in columns if name not in self.made), *needs]))
+        return self.rows.select(kept, own, blank).with_columns(self.made)
 
     def frame(self, names: Sequence[str], made: Mapping[str, Any], places: Any) -> Any:
         return self.rows.frame(names, made, places)

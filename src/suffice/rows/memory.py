@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Flags
 from suffice.errors import InputError
 from suffice.progress import Progress
-from suffice.rows.arrow import rechunked
+from suffice.rows.arrow import dated, rechunked
 from suffice.rows.bridge import arrow, numbers
 from suffice.rows.rows import Block, Kind, Rows, per_run, spans
 
@@ -79,10 +79,16 @@ class MemoryRows(ArrayRows):
         if backend.is_pandas_like():
             frame = nw.from_native(nw.to_native(frame).reset_index(drop=True))
         if backend.is_pyarrow():
-            arrays = {name: pa.chunked_array([arrow(values)]) for name, values in changed.items()}
+            ready = {name: v if isinstance(v, pa.Array) else arrow(v) for name, v in changed.items()}
+            arrays = {name: pa.chunked_array([column]) for name, column in ready.items()}
             return frame.with_columns(*(nw.from_native(a, series_only=True).alias(n) for n, a in arrays.items()))
-        series = [nw.new_series(name, values, backend=backend) for name, values in changed.items()]
-        holed = [name for name, values in changed.items() if np.isnan(values).any()]
+        series = [
+            nw.new_series(name, values.to_pylist(), self.named.schema[name], backend=backend)
+            if isinstance(values, pa.Array)
+            else nw.new_series(name, values, backend=backend)
+            for name, values in changed.items()
+        ]
+        holed = [name for name, v in changed.items() if isinstance(v, np.ndarray) and np.isnan(v).any()]
         return frame.with_columns(*(one.fill_nan(None) if one.name in holed else one for one in series))
 
     def frame(self, names: Sequence[str], made: Mapping[str, NDArray[Any]], places: NDArray[np.int64]) -> Any:
@@ -169,7 +175,8 @@ def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
         values = numbers(native.combine_chunks()) if plain else series.to_numpy()
         return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
     if dtype.is_temporal():
-        return "date", np.empty(len(series))
+        column = series.to_arrow()
+        return "date", dated(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
     if len(series) and series.null_count() == len(series):
         return "float", np.full(len(series), np.nan)  # nothing tells what it was meant to be
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Object):
@@ -185,6 +192,8 @@ def _category(series: nw.Series[Any]) -> tuple[Kind, Any]:
             values = values.dictionary_decode()
         if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):  # objects that are numbers
             return ("float" if pa.types.is_floating(values.type) else "integer"), values.to_numpy(zero_copy_only=False)
+        if pa.types.is_temporal(values.type):
+            return "date", dated(values)
         return "category", values.cast(pa.string())
     except (pa.ArrowException, TypeError, ValueError):  # a mixture of types; the messages quote cells
         return "other", np.empty(len(series))

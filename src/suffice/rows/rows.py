@@ -180,7 +180,7 @@ class Rows(ABC):
         from suffice.rows.bridge import arrow
 
         kept = [name for name in names if name not in made]
-        columns = {name: arrow(values) for name, values in made.items()}
+        columns = {name: v if isinstance(v, pa.Array) else arrow(v) for name, v in made.items()}
         if kept:
             table = taken(self.batches(kept), places)
             columns |= {name: table[name] for name in kept}

@@ -1,0 +1,91 @@
+"""Categories, dates and whole numbers as numbers while they are protected, and what they were when they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice.algebra.array import Array
+from suffice.design.groups import learnt
+from suffice.design.roles import Roles
+from suffice.rows.arrow import as_float
+from suffice.rows.bridge import arrow, numbers
+from suffice.rows.derived import Computed
+from suffice.rows.rows import Block, Kind, Rows
+
+
+@dataclass(frozen=True, repr=False)
+class Coding:
+    """Confidential columns that are no plain numbers, and how each becomes one and is brought back.
+
+    A category is the number of its level, in the order of the levels' names; a date counts days, or what its type
+    counts, from its type's own beginning. Only kinds that the method says it can release are coded: others stay as they
+    are, and are refused as every method for numbers refuses them.
+
+    levels: of each category; types: what each coded column leaves as
+    """
+
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    types: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def learn(cls, rows: Rows, roles: Roles, kinds: Sequence[Kind]) -> Coding:
+        """One pass over the categories, if there are any."""
+        coded = [name for name in roles.confidential if rows.kinds.get(name) in kinds and rows.kinds[name] != "float"]
+        if not coded:
+            return cls()
+        categories = [name for name in coded if rows.kinds[name] == "category"]
+        levels = {each.name: tuple(each.texts) for each in learnt(rows, categories)}
+        types = next(iter(rows.batches(coded))).schema
+        return cls(levels, {name: types.field(name).type for name in coded})
+
+    def encoded(self, rows: Rows) -> Rows:
+        """The rows with numbers in place of what is coded."""
+        columns = {name: Computed((name,), _Numbers(name, self.levels.get(name)), (name,)) for name in self.types}
+        return rows.with_columns(columns) if columns else rows
+
+    def decoded(self, columns: Mapping[str, Array]) -> dict[str, Any]:
+        """Columns that were made, with what is coded brought back to its type."""
+        return {name: self._decode(name, values) if name in self.types else values for name, values in columns.items()}
+
+    def restored(self, table: pa.Table) -> pa.Table:
+        """A table of numbers with what is coded brought back to its type."""
+        for name in self.types:
+            if name in table.column_names:
+                values = self._decode(name, as_float(numbers(table[name].combine_chunks())))
+                table = table.set_column(table.column_names.index(name), name, values)
+        return table
+
+    def _decode(self, name: str, values: Array) -> Any:
+        kind, hole = self.types[name], np.isnan(values)
+        whole = np.where(hole, 0.0, np.rint(values)).astype(np.int64)
+        if name in self.levels:
+            texts = pa.array([*self.levels[name], None], pa.string())
+            found = texts.take(arrow(np.where(hole, len(texts) - 1, whole)))
+            return found.cast(kind) if not pa.types.is_dictionary(kind) else found.dictionary_encode()
+        counted = arrow(np.where(hole, np.nan, whole)) if hole.any() else arrow(whole)
+        return counted.cast(pa.int64(), safe=False).cast(_counts(kind)).cast(kind)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """One column of a block as numbers."""
+
+    name: str
+    levels: tuple[str, ...] | None
+
+    def __call__(self, block: Block) -> Array:
+        column = block.columns[self.name]
+        if self.levels is not None:
+            column = numbers(pc.index_in(column, value_set=pa.array(self.levels, pa.string())).cast(pa.float64()))
+        return as_float(column)[:, None]
+
+
+def _counts(of: Any) -> Any:
+    """The whole numbers that a date's type counts with."""
+    return pa.int32() if pa.types.is_date32(of) or pa.types.is_time32(of) else pa.int64()
