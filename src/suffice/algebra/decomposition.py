@@ -46,6 +46,10 @@ class GQR:
         return f"GQR({len(self.Q)} x {self.R.shape[1]}, rank {self.rank})"
 
 
+class UnevenStack(ValueError):
+    """Matrices that are decomposed together and are not all plainly independent: they must be taken one by one."""
+
+
 def gqr(A: Array, tol: float | Array = RANK) -> GQR:
     """Generalized QR decomposition, unique and with dependent columns allowed.
 
@@ -53,7 +57,8 @@ def gqr(A: Array, tol: float | Array = RANK) -> GQR:
 
     Pivoting is minimal: a dependent column is dropped in favour of the columns before it.
 
-    A: any matrix; more columns than rows, no columns and zero columns are fine.
+    A: any matrix; more columns than rows, no columns and zero columns are fine. A stack of matrices (groups, rows,
+        columns) is decomposed as a whole if the columns of all are plainly independent, and else refused.
     tol: a column is dependent when its residual after the columns before it is at most `tol` of its length
         (one number, or one per column).
 
@@ -67,8 +72,10 @@ def gqr(A: Array, tol: float | Array = RANK) -> GQR:
     """
     Q0, R0 = np.linalg.qr(A)  # the rest is on a small matrix
     if _plainly_independent(R0, tol):
-        signs = np.where(np.diagonal(R0) < 0, -1.0, 1.0)
-        return GQR(Q0 * signs, R0 * signs[:, None], tuple(range(A.shape[1])))
+        signs = np.where(np.diagonal(R0, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
+        return GQR(Q0 * signs[..., None, :], R0 * signs[..., None], tuple(range(A.shape[-1])))
+    if A.ndim > 2:
+        raise UnevenStack
     pivots = independent(R0, tol)
     Q1, R1 = np.linalg.qr(R0[:, list(pivots)])
     Q1 = Q1 * np.where(np.diagonal(R1) < 0, -1.0, 1.0)  # positive diagonal of R~
@@ -79,10 +86,11 @@ def gqr(A: Array, tol: float | Array = RANK) -> GQR:
 
 def _plainly_independent(R: Array, tol: float | Array) -> bool:
     """Whether a triangle's diagonal, the new part of each column, leaves no doubt: then nothing is pivoted."""
-    if R.shape[0] != R.shape[1]:
+    if R.shape[-2] != R.shape[-1]:
         return False
     with np.errstate(invalid="ignore"):  # of a constant everything may be rounding, and nothing is left
-        return bool((np.abs(np.diagonal(R)) > 2 * tol * np.sqrt((R * R).sum(axis=0))).all())
+        new = np.abs(np.diagonal(R, axis1=-2, axis2=-1))
+        return bool((new > 2 * tol * np.sqrt((R * R).sum(axis=-2))).all())
 
 
 def independent(A: Array, tol: float | Array = RANK) -> tuple[int, ...]:
@@ -126,6 +134,8 @@ def scores(E: Array, by: By = "qr") -> tuple[Array, Array]:
     D = gqr(E)
     if by == "qr":
         return D.Q, D.R
+    if E.ndim > 2:
+        raise UnevenStack
     U, _, Vt = np.linalg.svd(D.R, full_matrices=False)
     U = U * _signs(Vt)
     return D.Q @ U, U.T @ D.R
@@ -151,11 +161,17 @@ def split(Y: Array, X: Array) -> tuple[Array, Array]:
     >>> np.allclose(Yhat, 3.0), np.allclose(E.T, [[-2, -1, 3]])
     (True, True)
     """
-    Q = gqr(X).Q
-    E = Y - Q @ (Q.T @ Y)
-    E = E - Q @ (Q.T @ E)
-    E[:, np.linalg.norm(E, axis=0) <= RANK * np.linalg.norm(Y, axis=0)] = 0.0
+    E = rest(Y, gqr(X).Q)
     return Y - E, E
+
+
+def rest(Y: Array, Q: Array) -> Array:
+    """What orthonormal columns leave of Y; what is rounding error only is exactly zero."""
+    Qt = Q.mT
+    E = Y - Q @ (Qt @ Y)
+    E = E - Q @ (Qt @ E)
+    rounding = np.linalg.norm(E, axis=-2, keepdims=True) <= RANK * np.linalg.norm(Y, axis=-2, keepdims=True)
+    return np.where(rounding, 0.0, E) if rounding.any() else E
 
 
 def new_directions(Z: Array, X: Array) -> Array:
@@ -166,7 +182,7 @@ def new_directions(Z: Array, X: Array) -> Array:
     """
     E = split(Z, X)[1]
     T = gqr(E).Q
-    if not T.size or np.abs(X.T @ T).max(initial=0.0) <= LOST * np.linalg.norm(X, axis=0).max(initial=0.0):
+    if not T.size or np.abs(X.mT @ T).max(initial=0.0) <= LOST * np.linalg.norm(X, axis=-2).max(initial=0.0):
         return T
     return gqr(split(T, X)[1]).Q
 

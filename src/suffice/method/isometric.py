@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from suffice.method.method import Method, _companion
 @dataclass(frozen=True)
 class Isometric(Method):
     """A method that sees data through inner products: solve(QA, QB, QC) = Q solve(A, B, C) where Q'Q = I."""
+
+    stacks: ClassVar[bool] = False
+    """Whether `solve` takes stacks of matrices (groups, rows, columns) too: all small groups of one size at once."""
 
     @abstractmethod
     def draws(self, k: int) -> int:
@@ -64,11 +67,11 @@ class Isometric(Method):
 
     def new_scores(self, Z: Array, count: int, X: Array, *others: Array, n: int | None = None) -> Array:
         """T*: `count` scores from the first columns of Z, orthogonal to X and to the others (3), (27)."""
-        if Z.shape[1] < count:
-            raise UsageError(f"{self.name} needs {count} random columns and Z has {Z.shape[1]}.")
-        T = new_directions(Z[:, :count], np.hstack([X, *others]))
-        if T.shape[1] < count:
-            raise self._too_few(count, T.shape[1], X, others, len(X) if n is None else n)
+        if Z.shape[-1] < count:
+            raise UsageError(f"{self.name} needs {count} random columns and Z has {Z.shape[-1]}.")
+        T = new_directions(Z[..., :count], np.concatenate([X, *others], axis=-1) if others else X)
+        if T.shape[-1] < count:
+            raise self._too_few(count, T.shape[-1], X, others, len(X) if n is None else n)
         return T
 
     def _too_few(self, count: int, left: int, X: Array, others: tuple[Array, ...], n: int) -> InfeasibleError:

@@ -35,6 +35,7 @@ class Ipso(Isometric):
 
     keeps: ClassVar = ("mean", "covariance", "fit")
     independent: ClassVar = True
+    stacks: ClassVar = True
     references: ClassVar = ("Langsrud (2019), equations (2)-(4)", "Burridge (2003), method C")
 
     by: Literal["qr", "svd"] = parameter(Choice(("qr", "svd")), "decomposition that gives the loadings", "qr")
@@ -45,7 +46,7 @@ class Ipso(Isometric):
     def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
         Yhat, E = split(Y, X)  # (2)  Y = Yhat + E
         T, W = scores(E, self.by)  #  E = T W
-        Tstar = self.new_scores(Z, T.shape[1], X, n=n)  # (3)  T* orthogonal to X
+        Tstar = self.new_scores(Z, T.shape[-1], X, n=n)  # (3)  T* orthogonal to X
         return Yhat + Tstar @ W  # (4)
 
     @classmethod

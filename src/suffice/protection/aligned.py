@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -66,10 +66,18 @@ class Measure(Protocol):
     def of(self, aligned: AlignedBlock) -> Any: ...
 
 
+class StratumMeasure(Measure, Protocol):
+    """One that is seen of every stratum by itself."""
+
+    def parts(self, value: Any, count: int, size: int) -> Sequence[Any]:
+        """What was seen of `count` strata of one size together, dealt to them so that the sum stays."""
+        ...
+
+
 class Looks(Protocol):
     """What is to be seen while records are protected, so that no pass is made for it alone."""
 
-    def stratum(self, hat: Array) -> Mapping[str, Measure]:
+    def stratum(self, hat: Array) -> Mapping[str, StratumMeasure]:
         """Of records protected together; `hat`: the triangle that makes their coordinates of X orthonormal."""
         ...
 

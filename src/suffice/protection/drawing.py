@@ -54,13 +54,14 @@ def _learnt(original: Original, method: Synthetic, strata: Strata) -> Iterator[t
     for chunk in strata.chunks(original.rows, design.columns):
         small = small_strata(chunk, strata, design, wanted)
         for number, _, part in chunk:
-            model = method.learn(part, design) if method.learns else None
+            model = method.learn(part(), design) if method.learns else None
             if number in small:
                 yield small[number][0].learnt(small[number][1]), model
             else:
-                own = weighing(design, part)
-                profile = Matrices(own, False).profile(part)
-                yield Original(part, own, profile, None, original.stream).learnt()[0], model
+                held = part()
+                own = weighing(design, held)
+                profile = Matrices(own, False).profile(held)
+                yield Original(held, own, profile, None, original.stream).learnt()[0], model
 
 
 def moments_of(stratum: Stratum) -> tuple[Array, Array]:

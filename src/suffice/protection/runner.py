@@ -12,13 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
+from suffice.algebra.decomposition import UnevenStack
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
-from suffice.protection.aligned import AlignedBlock, Looks, Measure
+from suffice.protection.aligned import AlignedBlock, Looks, Measure, StratumMeasure
 from suffice.protection.protected import Protected, ReleasedColumns, Stratum
 from suffice.protection.small import SMALL, SmallStrata
 from suffice.protection.steps import SAMPLED, Original
@@ -29,6 +30,9 @@ from suffice.rows.derived import COMPANION, RELEASED, Beside, aligned
 from suffice.rows.rows import Block, Product, Rows
 from suffice.rows.spool import HELD, Spool
 from suffice.statistics.standing import Standing
+
+STACK = 2**16
+"""Records of strata that are solved at once."""
 
 Made = tuple[Stratum, Array, Mapping[str, NDArray[np.int64]]]
 """A stratum, its released values, and the columns that the method made."""
@@ -75,7 +79,7 @@ class _Within:
 
     looks: Looks
 
-    def stratum(self, hat: Array) -> Mapping[str, Measure]:
+    def stratum(self, hat: Array) -> Mapping[str, StratumMeasure]:
         return self.looks.stratum(hat)
 
     def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
@@ -126,11 +130,12 @@ class _Loop:
 
     def _chunk(self, chunk: Chunk) -> Iterator[tuple[int, Places, Made | None]]:
         small = self._small(chunk)
+        stacked = self._stacked(small)
         for number, places, part in chunk:
-            made = None
-            if self.strata.confidential[number]:
-                with self.refusals.noted(number, part.n):
-                    made = self._solved(number, *small[number]) if number in small else self._alone(number, part)
+            made = stacked.get(number)
+            if made is None and self.strata.confidential[number]:
+                with self.refusals.noted(number, len(places)):
+                    made = self._solved(number, *small[number]) if number in small else self._alone(number, part())
             yield number, places, made
 
     def _alone(self, number: int, part: Rows) -> Made:
@@ -155,6 +160,31 @@ class _Loop:
             return {}
         formulas = [number for number in chunk.numbers if isinstance(self._method(int(number)), Isometric)]
         return small_strata(chunk, self.strata, self.original.design, {*map(int, formulas)})
+
+    def _stacked(self, small: Mapping[int, tuple[SmallStrata, int]]) -> dict[int, Made]:
+        """Small strata of one size at once, where the formula takes stacks of them."""
+        alike: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for number, (strata, place) in small.items():
+            method = self._method(number)
+            if isinstance(method, Isometric) and method.stacks:
+                alike.setdefault((id(strata), int(strata.sizes[place])), []).append((number, place))
+        found: dict[int, Made] = {}
+        for (_, size), members in alike.items():
+            most = max(1, STACK // size)
+            for first in range(0, len(members), most):
+                found |= self._one_stack(small[members[0][0]][0], members[first : first + most], size)
+        return found
+
+    def _one_stack(self, small: SmallStrata, members: list[tuple[int, int]], size: int) -> dict[int, Made]:
+        method = self._method(members[0][0])
+        assert isinstance(method, Isometric)
+        streams = [self.original.stream.child(f"group {number}") for number, _ in members]
+        places = np.array([place for _, place in members])
+        try:
+            made = small.stacked(method, places, streams, self.looks, self._sampled(size))
+        except (UnevenStack, InfeasibleError):  # one by one, each with what is to be said of it
+            return {}
+        return {number: (*each, {}) for (number, _), each in zip(members, made, strict=True)}
 
     def _solved(self, number: int, small: SmallStrata, place: int) -> Made:
         method = self._method(number)

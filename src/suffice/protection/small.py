@@ -6,6 +6,7 @@ in one go, and a formula is given the rows of each, with X made orthonormal ther
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags, constant
-from suffice.algebra.decomposition import GQR, RANK, gqr
+from suffice.algebra.decomposition import GQR, RANK, gqr, rest
 from suffice.algebra.isometry import NOISE
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
@@ -134,7 +135,7 @@ class SmallStrata:
     def learnt(self, i: int) -> Stratum:
         """One stratum as it is: nothing is released of it."""
         given, Y, _, found = self.frame(i)
-        return self._stratum(i, given, found, _rest(Y, found.Q), np.zeros_like(Y), slice(0, 0))
+        return self._stratum(i, given, found, rest(Y, found.Q), np.zeros_like(Y), slice(0, 0))
 
     def solved(self, i: int, method: Isometric, stream: Stream, looks: Looks, sampled: int) -> tuple[Stratum, Array]:
         """One stratum: the formula on its own rows, and Y*."""
@@ -142,7 +143,7 @@ class SmallStrata:
         n, X = len(Yc), found.Q
         Z = stream.normals(0, n, method.draws(self.design.k))
         made = method.mask(X, Yc, Z if root is None else Z * root, n)
-        E, Estar = _rest(Yc, X), _rest(made.Ystar, X)
+        E, Estar = rest(Yc, X), rest(made.Ystar, X)
         change = np.where(E.any(axis=0), made.Ystar - Yc, 0.0)  # what X explains, and constants, stay bit for bit
         change, U, w = (change, X, None) if root is None else (change / root, X / root, root[:, 0] ** 2)
         Y = self.W[self.first[i] : self.last[i], self.design.m :]
@@ -151,10 +152,52 @@ class SmallStrata:
         some = np.sort(stream.generator("sample").choice(n, min(n, sampled), replace=False))
         return replace(self._stratum(i, given, found, E, Estar, some), seen=seen, remarks=made.remarks), Y + change
 
+    def stacked(
+        self, method: Isometric, places: NDArray[np.intp], streams: Sequence[Stream], looks: Looks, sampled: int
+    ) -> list[tuple[Stratum, Array]]:
+        """Several strata of one size at once, if their columns of X and Y are plainly independent in each."""
+        m, n, g = self.design.m, int(self.sizes[places[0]]), len(places)
+        rows = self.first[places][:, None] + np.arange(n)
+        scale, root = self.scale[places, None, :m], None
+        A, Yc, Y = self.apart[rows, :m] / scale, self.apart[rows, m:], self.W[rows, m:]
+        Z = np.stack([stream.normals(0, n, method.draws(self.design.k)) for stream in streams])
+        if self.w is not None:
+            root = np.sqrt(self.w[rows] * (n / self.weight[places])[:, None])[..., None]
+            A, Yc, Z = A * root, Yc * root, Z * root
+        noise = NOISE * np.maximum(1.0, self._size[places, :m] / scale[:, 0])
+        found = gqr(A, np.maximum(RANK, noise))
+        X = found.Q
+        Ystar = method.solve(X, Yc, Z, n)
+        E, Estar = rest(Yc, X), rest(Ystar, X)
+        change = Ystar - Yc if root is None else (Ystar - Yc) / root
+        U, w = (X, None) if root is None else (X / root, (root * root).reshape(-1))
+        released = Y + change
+        before, moved, after, U = (each.reshape(g * n, -1) for each in (Y, change, released, U))
+        both = AlignedBlock(Block(0, {}), before, moved, after, U, w)
+        small = np.linalg.qr(np.concatenate([E, Estar], axis=-1), mode="r") if n > 2 * self.design.k else None
+        given, k = found.R * scale, self.design.k
+        made = []
+        for i, place in enumerate(places):
+            one = E[i], Estar[i]
+            some = np.sort(streams[i].generator("sample").choice(n, min(n, sampled), replace=False))
+            known = self.spread(place), self._effective(place), found.rank, found.pivots, given[i]
+            small_E, small_Estar = one if small is None else (small[i][:, :k], small[i][:, k:])
+            sample = one[0][some], one[1][some]
+            made.append((Stratum(self.design, *known, small_E, small_Estar, sample, {}), released[i]))
+        for name, measure in looks.stratum(np.eye(m)).items():  # the whole stack's, told by the stratum of its peak
+            value = measure.of(both)
+            for i, share in enumerate(measure.parts(value, g, n)):
+                made[i][0].seen[name] = share  # type: ignore[index]
+        return made
+
+    def _effective(self, i: Any) -> float | None:
+        if self.w is None:
+            return None
+        w = self.w[self.first[i] : self.last[i]]
+        return float(w.sum() ** 2 / (w @ w))
+
     def _stratum(self, i: int, given: Array, found: GQR, E: Array, Estar: Array, some: Any) -> Stratum:
-        w = None if self.w is None else self.w[self.first[i] : self.last[i]]
-        effective = None if w is None else float(w.sum() ** 2 / (w @ w))
-        known = self.spread(i), effective, found.rank, found.pivots, given
+        known = self.spread(i), self._effective(i), found.rank, found.pivots, given
         return Stratum(self.design, *known, *_small(E, Estar), (E[some], Estar[some]), {})
 
 
@@ -165,11 +208,3 @@ def _small(E: Array, Estar: Array) -> tuple[Array, Array]:
         return E, Estar
     R = np.asarray(np.linalg.qr(np.hstack([E, Estar]), mode="r"))
     return R[:, :k], R[:, k:]
-
-
-def _rest(Y: Array, Q: Array) -> Array:
-    """Residuals beside orthonormal columns; rounding alone is zero."""
-    E = Y - Q @ (Q.T @ Y)
-    E -= Q @ (Q.T @ E)
-    E[:, np.linalg.norm(E, axis=0) <= RANK * np.linalg.norm(Y, axis=0)] = 0.0
-    return E

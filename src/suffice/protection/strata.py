@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,10 +37,10 @@ class Chunk:
     ends: NDArray[np.intp]
     places: Places
 
-    def __iter__(self) -> Iterator[tuple[int, Places, Rows]]:
-        """Each stratum with the places of its records, in order, and its rows."""
-        for number, first, last in zip(self.numbers, [0, *self.ends[:-1]], self.ends, strict=True):
-            yield int(number), self.places[first:last], self.part(first, last)
+    def __iter__(self) -> Iterator[tuple[int, Places, Callable[[], Rows]]]:
+        """Each stratum with the places of its records, in order, and a way to its rows."""
+        for number, first, last in zip(self.numbers.tolist(), [0, *self.ends[:-1]], self.ends, strict=True):
+            yield number, self.places[first:last], partial(self.part, first, last)
 
     def part(self, first: int, last: int) -> Rows:
         """Some of the rows."""
@@ -75,7 +76,7 @@ class Strata:
             return np.vstack([_keys(block, categories, holes) for block in run])
 
         keys = np.vstack(list(rows.map(of, names, "finding groups")))
-        found, labels = np.unique(keys, axis=0, return_inverse=True)
+        found, labels = _numbered(keys)
         patterns = found[:, 1:].astype(np.uint8)
         absent = np.unpackbits(patterns, axis=1, count=len(holes)).astype(bool)
         present = tuple(
@@ -124,6 +125,19 @@ class Strata:
         numbers, first = np.unique(labels[order], return_index=True)
         moved = ArrayRows({n: values.take(order) for n, values in columns.items()}, _kinds(columns, rows), rows.threads)
         return Chunk(moved, numbers.astype(np.intp), np.array([*first[1:], len(order)]), places[order])
+
+
+def _numbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The keys there are, in order, and for every record which it has."""
+    if keys.shape[1] > 1:
+        found, labels = np.unique(keys, axis=0, return_inverse=True)
+        return found, labels
+    codes = keys[:, 0]
+    if len(codes) and codes.max() >= 4 * len(codes) + 1024:
+        found, labels = np.unique(codes, return_inverse=True)
+        return found[:, None], labels
+    there = np.bincount(codes) > 0  # the numbers are dense, and sorting them takes longer
+    return np.flatnonzero(there)[:, None], (np.cumsum(there) - 1)[codes]
 
 
 def _kinds(columns: dict[str, Any], rows: Rows) -> dict[str, Any]:

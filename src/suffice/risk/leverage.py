@@ -84,6 +84,13 @@ class LeverageMeasure:
         q = Q[top].tolist() if own is None else [0.0, *Q[top].tolist()]
         return Leverage(counts, Peak(float(h[top]), aligned.start + int(rows[top]), tuple(q), float(added[top])))
 
+    def parts(self, value: Leverage, count: int, size: int) -> list[Leverage]:
+        """The stratum of the highest record has all of it; its row is counted from the beginning of that stratum."""
+        none = Leverage((0, 0, 0), Peak(0.0, 0))
+        top = value.highest.row // size
+        own = replace(value, highest=replace(value.highest, row=value.highest.row % size))
+        return [own if i == top else none for i in range(count)]
+
 
 def steepest(strata: Sequence[Stratum]) -> tuple[Leverage, str]:
     """Leverages of all strata, and the term behind the highest."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.limits import Limits
-from suffice.protection.aligned import Measure
+from suffice.protection.aligned import Measure, StratumMeasure
 from suffice.risk.copies import CopyMeasure
 from suffice.risk.giants import GiantMeasure
 from suffice.risk.leverage import LeverageMeasure
@@ -24,7 +24,7 @@ class RiskLooks:
     independent: bool
     limits: Limits | None = None
 
-    def stratum(self, hat: Array) -> Mapping[str, Measure]:
+    def stratum(self, hat: Array) -> Mapping[str, StratumMeasure]:
         return {"leverage": LeverageMeasure.learn(hat)}
 
     def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
