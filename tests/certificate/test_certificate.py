@@ -199,7 +199,7 @@ def test_no_form_of_the_certificate_holds_a_value(tmp_path: Path) -> None:
         release.done.pieces[0].solution.isometry,
         release.done.pieces[0].solution.original,
         release.seed,
-        release.facts,
+        release.assessment,
         release.done.pieces[0].solution.matrices,
     ]
     told = [certificate.text(), str(certificate), repr(certificate), certificate.to_json(), certificate._repr_html_()]

@@ -27,8 +27,7 @@ from suffice.progress import Progress
 from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
-from suffice.risk.assessment import gather
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment, assess
 from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread
@@ -47,7 +46,7 @@ class Release:
     done: Protected
     method: Method
     seed: Seed
-    facts: Facts
+    assessment: Assessment
     findings: tuple[Finding, ...]
     columns: tuple[str, ...]
     keyed: tuple[str, ...]
@@ -73,13 +72,13 @@ class Release:
             )
         names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed)
+        assessment = assess(done, method, seed, names, order, Ledger.beside(seed), keyed)
         state: dict[str, Any] = {} if done.drawn is None else {"frame": done.drawn.frame}
         if rows.held and done.drawn is None and order is not None:
             state["frame"] = rows.frame(names, moved(done, order), order)
-        findings = judge(facts, accept)
-        attestation = Attestation(rows, done, method, facts, limits)
-        release = cls(data, rows, done, method, seed, facts, findings, names, keyed, attestation, state)
+        findings = judge(assessment, accept)
+        attestation = Attestation(rows, done, method, assessment, limits)
+        release = cls(data, rows, done, method, seed, assessment, findings, names, keyed, attestation, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
             state["certificate"] = attestation.certificate(MemoryRows(shown, rows.threads), "the released rows")
@@ -190,7 +189,7 @@ class Release:
         if ledger is not None:
             design = self.design
             name = self.done.stream.digest()
-            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.facts.reach, self.keyed, name))
+            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.assessment.reach, self.keyed, name))
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
