@@ -75,7 +75,7 @@ class LeverageMeasure:
     @cached_property
     def _orthonormal(self) -> bool:
         """Whether the coordinates are that already."""
-        return np.array_equal(self.R, np.eye(len(self.R)))
+        return bool(np.count_nonzero(self.R) == len(self.R) and (self.R.diagonal() == 1).all())
 
     @cached_property
     def _least(self) -> float:
