@@ -90,3 +90,15 @@ def test_residuals_about_the_means_of_clusters(
     tolerance = max(ENGINE, 1e-15 * offset) * 100
     assert np.abs(before - E[some]).max() < tolerance
     assert np.abs(after - Estar[some]).max() < tolerance
+
+
+@pytest.mark.parametrize("groups", [[], ["g"]])
+def test_what_is_constant_in_clusters_has_no_residual_and_rounding_is_none(groups: list[str]) -> None:
+    rng, n = np.random.default_rng(3), 600
+    frame = pd.DataFrame({"c": np.arange(n) // 10, "g": np.arange(n) // 100, "y": rng.lognormal(0, 2, n)})
+    frame["flat"] = rng.normal(size=60)[frame["c"]] * 1e3
+    method = MicroHybrid(clusters="c")
+    release = protect(frame, Roles(confidential=["y", "flat"], groups=groups), method, Seed.for_tests(3))
+    pair = ResidualPair.of(release.done, method)
+    assert pair.E.any(axis=0).tolist() == pair.Estar.any(axis=0).tolist() == [True, False]
+    assert release.assessment.freedom.residual_rank == 1

@@ -29,12 +29,7 @@ def degrees_of_freedom(risk: Assessment) -> Finding | None:
         f"{count(freedom.n, 'record')} and {count(freedom.rank, 'independent given column')} leave "
         f"{count(freedom.nu, 'degree')} of freedom for {count(freedom.residual_rank, 'residual')}: {MEANING[level]}.",
         "Use fewer given terms, join small categories (merge_below), or protect more records together.",
-        {
-            "nu": risk.freedom.nu,
-            "records": risk.freedom.n,
-            "rank": risk.freedom.rank,
-            "residual_rank": risk.freedom.residual_rank,
-        },
+        {"nu": freedom.nu, "records": freedom.n, "rank": freedom.rank, "residual_rank": freedom.residual_rank},
     )
 
 

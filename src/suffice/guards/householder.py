@@ -25,9 +25,8 @@ def householder(risk: Assessment) -> Finding | None:
         return None
     change = min((sqrt(max(0.0, 2 * (1 - c))) for c in risk.resemblance.correlations), default=LEAST)
     earlier = sum(reach > 0 for reach in risk.history.earlier)
-    reasons = [f"{listed(risk.direction.whole_numbers)}: whole numbers, which rounding may bring back"] * bool(
-        risk.direction.whole_numbers
-    )
+    whole = risk.direction.whole_numbers
+    reasons = [f"{listed(whole)}: whole numbers, which rounding may bring back"] * bool(whole)
     reasons += [f"a column moves by {change:.3f} of a residual standard deviation"] * (change < LEAST - SLACK)
     reasons += [f"{count(earlier, 'earlier release')} of these columns: differences show the direction"] * bool(earlier)
     if not reasons:
@@ -37,5 +36,5 @@ def householder(risk: Assessment) -> Finding | None:
         "stop",
         f"All records move along one direction, and whoever finds it undoes the release. {'; '.join(reasons)}.",
         "Use IPSO; or ask for a change of 0.3 and more, of columns that are not whole numbers, once.",
-        {"change": change, "whole numbers": len(risk.direction.whole_numbers), "earlier": earlier},
+        {"change": change, "whole numbers": len(whole), "earlier": earlier},
     )

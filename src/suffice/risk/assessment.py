@@ -14,7 +14,6 @@ from suffice.ledger import Ledger
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
-from suffice.risk.copies import Copies
 from suffice.risk.dependent_columns import dependent
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
@@ -108,8 +107,8 @@ def assess(
         direction=_direction(done, method),
         explained=ExplainedColumns.of(done),
         dependent=dependent(pair.E, design.confidential),
-        copies=seen.get("copies", Copies()).unique(rows, design.confidential),
-        outliers=seen.get("outliers", Outliers()),
+        copies=seen["copies"].unique(rows, design.confidential),
+        outliers=seen["outliers"],
         giants=seen["giants"].giants(),
         negatives=negatives(seen["signs"], design.confidential),
         broken=dict(seen.get("limits", {})),

@@ -50,10 +50,10 @@ def _alike(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[float, int, 
     if not Q.size or not Qstar.size:
         return 0.0, 0, 1.0, ()
     U, s, _ = np.linalg.svd(Q.T @ Qstar)
-    norms = np.linalg.norm(E, axis=0)
-    loadings = np.abs((Q @ U).T @ E) / np.where(norms > 0, norms, 1.0)
-    kept, first = int((s > 1 - 1e-9).sum()), loadings[0]
-    share = float((loadings[:kept] ** 2).sum() / (norms > 0).sum()) if kept else 0.0
+    kept, norms = int((s > 1 - 1e-9).sum()), np.linalg.norm(E, axis=0)
+    unit = E[:, norms > 0] / norms[norms > 0]
+    share = float((((Q @ U[:, :kept]).T @ unit) ** 2).sum() / unit.shape[1]) if kept else 0.0
+    first = np.abs((Q @ U[:, 0]) @ E) / np.where(norms > 0, norms, 1.0)
     columns = tuple(name for name, value in zip(names, first, strict=True) if value >= 0.5 * first.max())
     return float(min(s[0], 1.0)), kept, 1.0 - share, columns
 

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algebra.decomposition import split
+from suffice.algebra.decomposition import RANK, split
 from suffice.algebra.factor import RFactor
 from suffice.algebra.group_moments import Cells, Grouping, Pairs, looked_up
 from suffice.design.design import Design
@@ -75,7 +75,8 @@ def _within(done: Protected, level: Domain) -> tuple[Array, Array, tuple[tuple[A
         return Product(reduce(add, map(RFactor.of, np.split(W[ones:].T, cuts))), [W[ones:, wanted].T])
 
     factor, chosen = reduce(add, rows.map(of, columns.needed, "looking at groups"))
-    X, both = factor.R[:, : m - ones], factor.R[:, m - ones :]
+    R = np.where(np.linalg.norm(factor.R, axis=0) > RANK * np.sqrt(rows.n), factor.R, 0.0)  # else it is rounding
+    X, both = R[:, : m - ones], R[:, m - ones :]
     E, Estar = (split(part, X)[1] for part in (both[:, :k], both[:, k:]))
     sample = np.vstack(chosen)[np.argsort(np.argsort(some))]
     apart = sample[:, m - ones :] - sample[:, : m - ones] @ np.linalg.pinv(X) @ both
@@ -93,9 +94,8 @@ class _Columns:
 
     @classmethod
     def of(cls, done: Protected, level: Domain) -> Self:
-        last = done.design.m + done.design.k
-        sd = done.profile.spread.sd[:last]
-        return cls(done.design, level, done.centre[:last], np.where(sd > 0, sd, 1.0))
+        spread = done.profile.spread.columns(slice(0, done.design.m + done.design.k))
+        return cls(done.design, level, spread.mean, np.where(spread.sd > 0, spread.sd, 1.0))
 
     @property
     def needed(self) -> tuple[str, ...]:
