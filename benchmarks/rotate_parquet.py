@@ -20,7 +20,7 @@ import json, resource, sys, time, suffice, suffice.release.release
 roles = suffice.Roles(confidential=[f"y{j}" for j in range(10)], bounds="observed-sign")
 begin = time.perf_counter()
 release = suffice.protect(sys.argv[1], roles, suffice.Rotate(sweeps=3))
-held = release.certificate.holds and not release.facts.broken
+held = release.certificate.holds and not release.assessment.broken
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 print(json.dumps({"seconds": time.perf_counter() - begin, "peak": peak, "held": held}))
 """

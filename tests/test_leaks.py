@@ -86,7 +86,8 @@ def artefacts(release: suffice.Release) -> str:
     """All that may be shown to the public, or that shows up by accident."""
     certificate = release.certificate
     done = release.done
-    objects = [release, done, done.strata[0], release.rows, release.seed, release.method, release.facts, certificate,
+    objects = [release, done, done.strata[0], release.rows, release.seed, release.method, release.assessment,
+               certificate,
                release.findings, release.design, done.profile, done.profile.spread, done.released, done.aligned,
                done.leaving, done.original, done.stream, done.stream.block(0), *done.seen.values()]  # fmt: skip
     texts = [certificate.text(), certificate.to_json(), certificate._repr_html_(), public.page(certificate)]
@@ -210,7 +211,7 @@ def test_a_failure_that_nobody_foresaw_shows_nothing(tmp_path, monkeypatch, caps
     made(1, 40).to_parquet(tmp_path / "data.parquet")
     words = ["suffice", "protect", str(tmp_path / "data.parquet"), "-o", str(tmp_path / "o.csv"), "--confidential", "y"]
     for place in (
-        "suffice.release.release.gather",
+        "suffice.release.release.assess",
         "suffice.release.release.read_back",
         "suffice.protection.solution.refined",
         "suffice.design.design.Levels.of",

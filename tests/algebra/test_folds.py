@@ -19,7 +19,7 @@ from suffice.algebra.factor import RFactor
 from suffice.algebra.isometry import Sample
 from suffice.algebra.moments import Moments, Spread
 from suffice.design.levels import Levels
-from suffice.risk.leverage import Leverage, Peak
+from suffice.risk.leverage import Peak, Peaks
 from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Block, Product, spans
@@ -65,7 +65,7 @@ FOLDS: dict[str, Callable[[Block], Any]] = {
     "levels of numbers": lambda block: Levels.of(block.columns["y"], block.start),
     "sightings": lambda block: Sightings.of(block.columns["x"] > 1, block.start),
     "digest": lambda block: Digest.of(block, NAMES),
-    "leverage": lambda block: Leverage((len(block), 1, 0), Peak(float(block.columns["x"].max()), block.start)),
+    "leverage": lambda block: Peaks((len(block), 1, 0), Peak(float(block.columns["x"].max()), block.start)),
     "both": lambda block: Product(Moments.of(matrix(block)), Multiset.of(block, NAMES)),
 }
 UNCUT = {name: of for name, of in FOLDS.items() if name not in ("sample", "weighted sample", "digest", "leverage")}

@@ -22,12 +22,12 @@ def test_copies_are_found_by_looking_them_up() -> None:
     release = unguarded(frame, ScoreCorrelation(d=1.0))
     found = frame.round(9).merge(release.frame.round(9), on=["y0", "y1"])
     assert len(found) == 100
-    assert release.facts.copies == 100
+    assert release.assessment.copies == 100
     assert {"copies", "kept-scores", "residual-correlation"} <= rules(release, "stop")
 
 
 def test_no_copies_where_values_change() -> None:
-    assert unguarded(profile(n=100, k=2), ResidualCorrelation(d=0.9)).facts.copies == 0
+    assert unguarded(profile(n=100, k=2), ResidualCorrelation(d=0.9)).assessment.copies == 0
 
 
 def test_giants_show_through_a_high_correlation() -> None:
@@ -36,7 +36,7 @@ def test_giants_show_through_a_high_correlation() -> None:
     release = unguarded(frame, ResidualCorrelation(d=0.95))
     assert abs(release.frame["y0"].max() / frame["y0"].max() - 1) < 0.1
     assert release.frame["x"][release.frame["y0"].idxmax()] == frame["x"][frame["y0"].idxmax()]
-    assert release.facts.outlying_near > 0.1 * release.facts.outlying
+    assert release.assessment.outliers.near > 0.1 * release.assessment.outliers.far
     assert "outliers" in rules(release, "stop")
 
 
@@ -44,7 +44,7 @@ def test_ipso_hides_the_giants_and_says_that_money_turns_negative() -> None:
     frame = firms()
     release = unguarded(frame, Ipso())
     assert abs(release.frame["y0"].max() / frame["y0"].max() - 1) > 0.5
-    assert release.facts.outlying > 10
-    assert release.facts.outlying_near == 0
+    assert release.assessment.outliers.far > 10
+    assert release.assessment.outliers.near == 0
     assert rules(release, "warn", "stop") == {"seed", "domain"}
-    assert release.facts.negatives["y0"] == (release.frame["y0"] < 0).sum()
+    assert release.assessment.negatives["y0"] == (release.frame["y0"] < 0).sum()

@@ -77,7 +77,7 @@ def test_one_known_column_gives_the_whole_file(method: Method) -> None:
     rows = linked(release.frame, frame)
     known = frame["y2"].to_numpy() - rows["y2"].to_numpy()
     assert off(undone(confidential(rows), known), confidential(frame)) < FOUND
-    assert release.facts.reflected
+    assert release.assessment.direction.reflected
     assert "canonical-correlation" in rules(release, "stop") or "residual-correlation" in rules(release, "stop")
 
 

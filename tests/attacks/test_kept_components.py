@@ -38,11 +38,11 @@ def through_kept(release: Release, frame: pd.DataFrame) -> float:
 def test_kept_scores_of_the_svd() -> None:
     frame = factors()
     release = unguarded(frame, ScoreCorrelation(d=(0.0,) * (K - KEPT) + (1.0,) * KEPT, by="svd"))
-    assert release.facts.altered_share > 0.9
+    assert release.assessment.resemblance.altered_share > 0.9
     assert linkage(confidential(release.aligned()), confidential(frame)) < 0.05
     assert through_kept(release, frame) == 1.0
-    assert release.facts.canonical > 1 - 1e-9
-    assert release.facts.kept_scores == KEPT
+    assert release.assessment.resemblance.canonical > 1 - 1e-9
+    assert release.assessment.resemblance.kept_scores == KEPT
     assert "residual-correlation" in rules(release, "stop")
     assert "kept-scores" in rules(release, "warn")
 
@@ -58,7 +58,7 @@ def test_swapped_components_restored() -> None:
     release = unguarded(frame, Restore(candidate))
     assert linkage(confidential(release.aligned()), confidential(frame)) < 0.05
     assert through_kept(release, frame) > 0.5
-    assert max(map(abs, release.facts.correlations)) < 0.7
+    assert max(map(abs, release.assessment.resemblance.correlations)) < 0.7
     assert "canonical-correlation" in rules(release, "stop")
 
 

@@ -52,7 +52,7 @@ def test_a_giant_in_a_skewed_given_column_stops_until_its_logarithm_is_given() -
         protect(frame, Roles(confidential=["y0"], given=given), Ipso(), seed=Seed.for_tests(1))
         for given in ("size", "log(size)")
     )
-    assert raw.facts.leverage > 0.99
+    assert raw.assessment.leverage.highest > 0.99
     assert "leverage" in rules(raw, "stop", "never")
     assert "leverage" not in rules(logs, "stop", "never")
     giant = raw.frame["size"].idxmax()  # with the guard off: within 1 % of the truth
@@ -73,7 +73,7 @@ def test_two_harmless_releases_give_a_record_by_subtraction(tmp_path: Path) -> N
     for term in ("one", "two"):
         roles = Roles(confidential=["y0"], given=f"C({term})")
         release = protect(frame, roles, Ipso(), seed=Seed())  # no key file: no ledger, no guard
-        assert release.facts.leverage < 0.031
+        assert release.assessment.leverage.highest < 0.031
         assert rules(release, "warn", "stop", "never") == set()
         totals.append(release.frame.groupby(term)["y0"].sum()["a"])
     assert totals[0] - totals[1] == pytest.approx(frame["y0"][0], rel=ENGINE)
@@ -83,8 +83,8 @@ def test_the_ledger_sees_it(tmp_path: Path) -> None:
     frame, key = differing(), Seed.new_file(tmp_path / "key")
     protect(frame, Roles(confidential=["y0"], given="C(one)"), Ipso(), seed=key).write(tmp_path / "one.csv")
     second = protect(frame, Roles(confidential=["y0"], given="C(two)"), Ipso(), seed=key)
-    assert second.facts.leverage < 0.031
-    assert second.facts.stacked_leverage == pytest.approx(1)
+    assert second.assessment.leverage.highest < 0.031
+    assert second.assessment.stacked.highest == pytest.approx(1)
     with pytest.raises(GuardError, match="stacked-leverage"):
         second.write(tmp_path / "two.csv")
     gone = protect(frame.drop(columns="one"), Roles(confidential=["y0"], given="C(two)"), Ipso(), seed=key)

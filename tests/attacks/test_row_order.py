@@ -11,6 +11,7 @@ import pytest
 from suffice import Ipso, ResidualCorrelation
 from suffice.guards import GUARDS
 from suffice.method.method import Method
+from suffice.risk.row_order import RowOrder
 from tests.attacks.victims import profile, rules, unguarded
 from tests.tolerances import CHANCE
 
@@ -50,7 +51,7 @@ def test_places_in_a_release_say_nothing(method: Method) -> None:
 
 
 def test_the_guard_sees_rows_in_place() -> None:
-    facts = unguarded(in_order(), Ipso()).facts
-    finding = GUARDS["row-order"](replace(facts, order=1.0))
+    assessment = unguarded(in_order(), Ipso()).assessment
+    finding = GUARDS["row-order"](replace(assessment, order=RowOrder(1.0)))
     assert finding is not None
     assert finding.level == "stop"

@@ -190,7 +190,7 @@ def test_no_form_of_the_certificate_holds_a_value(tmp_path: Path) -> None:
     certificate = release.certificate
     done = release.done
     parts = [release, done, done.strata[0], done.profile, done.profile.spread, done.released, done.original]
-    parts += [release.rows, done.aligned, done.leaving, release.seed, release.facts, *done.seen.values()]
+    parts += [release.rows, done.aligned, done.leaving, release.seed, release.assessment, *done.seen.values()]
     told = [certificate.text(), str(certificate), repr(certificate), certificate.to_json(), certificate._repr_html_()]
     verification = verify(data, release.frame, ROLES)
     told += [

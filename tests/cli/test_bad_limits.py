@@ -55,7 +55,7 @@ def test_records_that_all_stand_at_a_corner_do_not_move_and_stop_the_release(tmp
     frame = pd.DataFrame(rng.integers(0, 2, size=(40, 3)).astype(float), columns=["y", "z", "t"])
     roles = Roles(confidential=["y", "z", "t"], bounds=dict.fromkeys(frame, (0, 1)))
     release = protect(frame, roles, Rotate(sweeps=10, zeros="free"))
-    assert release.facts.unmoved > 0
+    assert release.assessment.unmoved > 0
     assert {finding.rule: finding.level for finding in release.findings}["unmoved-records"] == "stop"
     with pytest.raises(GuardError):
         release.write(tmp_path / "out.csv")

@@ -10,8 +10,9 @@ import pytest
 
 from suffice import Ipso, IpsoB, Roles, Seed, protect
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
-from suffice.risk.facts import GroupSummary
-from tests.guards.test_thresholds import QUIET, level
+from suffice.risk.group_summary import GroupSummary
+from tests.guards.assessments import changed
+from tests.guards.test_thresholds import level
 
 ALL = ("mean", "covariance", "fit")
 KEPT = GroupSummary("region", ALL, 12, 7, nu=5, thin=(1, 2, 3), residual_rank=2)
@@ -39,7 +40,7 @@ def test_the_ladder_in_groups(nu: int, rank: int, expected: str | None) -> None:
 
 @pytest.mark.parametrize(("nu", "groups"), [(1, 1), (4, 2), (9, 3)])
 def test_groups_are_counted_by_level(nu: int, groups: int) -> None:
-    finding = degrees_of_freedom(replace(QUIET, kept=(replace(KEPT, nu=nu), replace(KEPT, name="size", nu=20))))
+    finding = degrees_of_freedom(changed(kept=(replace(KEPT, nu=nu), replace(KEPT, name="size", nu=20))))
     assert finding is not None
     assert f"{groups} group{'s' if groups > 1 else ''} of 12 by region" in finding.message
     assert finding.numbers["groups"] == groups

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from suffice import Ipso, IpsoB, Mixture, Roles, Seed, protect
 from suffice.demo import firms
 from suffice.guards.dominance import dominance
 from suffice.method.method import Method
-from suffice.risk.facts import GroupSummary
-from tests.guards.test_thresholds import QUIET, level
+from suffice.risk.group_summary import GroupSummary
+from tests.guards.assessments import changed
+from tests.guards.test_thresholds import level
 from tests.places import SHARED, needs_shared
 
 ALL = ("mean", "covariance", "fit")
@@ -27,7 +27,7 @@ def test_one_group_is_enough(dominated: int, narrow: int, expected: str | None) 
     kept = GroupSummary("region", ALL, 12, 30, nu=20, dominated=dominated, narrow=narrow)
     assert level("dominance", kept=(kept,)) == expected
     if expected:
-        finding = dominance(replace(QUIET, kept=(kept, GroupSummary("size", ALL, 3, 99))))
+        finding = dominance(changed(kept=(kept, GroupSummary("size", ALL, 3, 99))))
         assert finding is not None
         assert finding.numbers == {"groups": max(dominated, narrow), "of": 12, "by": "region"}
         assert ("mean and variance" in finding.message) == (narrow > dominated)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +9,9 @@ import pytest
 from suffice import Fitted, Ipso, IpsoB, Microaggregate, Roles, Seed, protect
 from suffice.guards.group_size import group_size
 from suffice.method.method import Method
-from suffice.risk.facts import GroupSummary
-from tests.guards.test_thresholds import QUIET, level
+from suffice.risk.group_summary import GroupSummary
+from tests.guards.assessments import changed
+from tests.guards.test_thresholds import level
 
 MEANS = ("mean", "fit")
 
@@ -34,7 +33,7 @@ def test_one_finding_with_counts_for_the_worst_level() -> None:
         GroupSummary("cluster", MEANS, 30, 2, (3, 9)),
         GroupSummary("size", MEANS, 3, 99),
     ]
-    finding = group_size(replace(QUIET, kept=tuple(levels)))
+    finding = group_size(changed(kept=tuple(levels)))
     assert finding is not None
     assert finding.message.startswith("3 groups of 30 by cluster with fewer than 3 records, the smallest 2")
     assert finding.numbers == {"smallest": 2, "groups": 3, "by": "cluster"}

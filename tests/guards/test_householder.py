@@ -9,7 +9,7 @@ import pytest
 from suffice import Householder, Ipso, ResidualCorrelation, Restore, Roles, Romm, Seed, protect
 from suffice.guards.finding import Finding
 from suffice.method.method import Method
-from suffice.risk.resemblance import one_direction
+from suffice.risk.reflection import one_direction
 
 N = 300
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,18 +18,9 @@ from suffice.errors import GuardError, UsageError
 from suffice.guards import GUARDS
 from suffice.guards.canonical_correlation import chance
 from suffice.guards.finding import Finding, check_accepted, enforce, judge
-from suffice.risk.facts import Facts, GroupSummary
-
-QUIET = Facts(
-    n=1000,
-    rank=3,
-    residual_rank=2,
-    confidential=("turnover", "wages"),
-    promises=("mean", "covariance", "fit"),
-    independent=False,
-    scores=2,
-    ledger=True,
-)
+from suffice.risk.assessment import Assessment
+from suffice.risk.group_summary import GroupSummary
+from tests.guards.assessments import changed
 
 
 def above(x: float) -> float:
@@ -42,7 +32,7 @@ def below(x: float) -> float:
 
 
 def found(rule: str, **changes: Any) -> Finding | None:
-    return GUARDS[rule](replace(QUIET, **changes))
+    return GUARDS[rule](changed(**changes))
 
 
 def level(rule: str, **changes: Any) -> str | None:
@@ -223,8 +213,8 @@ def test_a_finding_says_what_and_what_to_do_and_goes_into_json(rule: str, change
 @pytest.mark.parametrize(("rule", "changes"), LOUD)
 def test_what_stops_and_what_does_not(rule: str, changes: dict[str, Any]) -> None:
     """Notes and warnings are written; a stop is written with a reason; a never is not."""
-    bare = [each for each in judge(replace(QUIET, **changes), {}) if each.rule == rule]
-    named = [each for each in judge(replace(QUIET, **changes), {rule: "public already"}) if each.rule == rule]
+    bare = [each for each in judge(changed(**changes), {}) if each.rule == rule]
+    named = [each for each in judge(changed(**changes), {rule: "public already"}) if each.rule == rule]
     assert len(bare) == len(named) == 1
     for findings, stops in [(bare, ("stop", "never")), (named, ("never",))]:
         if findings[0].level in stops:
@@ -237,7 +227,7 @@ def test_what_stops_and_what_does_not(rule: str, changes: dict[str, Any]) -> Non
 
 
 def test_the_gravest_comes_first() -> None:
-    levels = [each.level for each in judge(replace(QUIET, n=4, copies=1, unweighted=1, ledger=False), {})]
+    levels = [each.level for each in judge(changed(n=4, copies=1, unweighted=1, ledger=False), {})]
     assert levels == sorted(levels, key=["never", "stop", "warn", "note"].index)
     assert len(set(levels)) == 4
 
@@ -286,8 +276,8 @@ names = st.lists(st.sampled_from(["wages", "=cmd", "<b>", "a b", "n'"]), unique=
 
 
 @given(
-    facts=st.builds(
-        Facts,
+    assessment=st.builds(
+        changed,
         n=st.integers(1, 10**7),
         rank=st.integers(0, 50),
         residual_rank=st.integers(0, 20),
@@ -318,8 +308,8 @@ names = st.lists(st.sampled_from(["wages", "=cmd", "<b>", "a b", "n'"]), unique=
         columns=names,
     )
 )
-def test_any_facts_are_judged_once_per_rule_in_plain_json(facts: Facts) -> None:
-    findings = judge(facts, {})
+def test_any_assessment_is_judged_once_per_rule_in_plain_json(assessment: Assessment) -> None:
+    findings = judge(assessment, {})
     assert len({finding.rule for finding in findings}) == len(findings)
     for finding in findings:
         json.dumps(dict(finding.numbers), allow_nan=False)
@@ -350,5 +340,5 @@ def test_perfect_releases_with_many_given_terms_are_not_warned_of() -> None:
     roles = Roles(confidential=[f"y{j}" for j in range(20)], given=[f"x{j}" for j in range(100)])
     for key in range(3):
         release = protect(frame, roles, Ipso(), seed=Seed.for_tests(key))
-        assert release.facts.canonical > 0.7
+        assert release.assessment.resemblance.canonical > 0.7
         assert [f.level for f in release.findings if f.rule == "canonical-correlation"] == ["note"]

@@ -41,7 +41,7 @@ def test_theorem_2_through_the_whole_way() -> None:
     roles = Roles(confidential=["y0", "y1"], groups=["region"])
     release = protect(frame, roles, Householder(change=0.6), seed=Seed.for_tests(1))
     assert release.certificate.holds
-    assert release.facts.reflected
+    assert release.assessment.direction.reflected
     aligned = release.aligned()
     for each in ("n", "s", "e"):
         before, after = (table.loc[region == each, ["y0", "y1"]].to_numpy() for table in (frame, aligned))

@@ -449,8 +449,8 @@ def test_small_clusters_stop(tmp_path: Path) -> None:
 def test_pieces_take_degrees_of_freedom_from_their_clusters() -> None:
     frame = firms().assign(ten=np.arange(900) // 10, three=np.arange(900) // 10 * 3 + np.arange(900) % 10 % 3)
     whole, cut = made(frame, clusters="ten"), made(frame, clusters="ten", pieces="three")
-    assert next(kept.nu for kept in whole.facts.kept if kept.name == "ten") == 9
-    assert next(kept.nu for kept in cut.facts.kept if kept.name == "ten") == 7
+    assert next(kept.nu for kept in whole.assessment.groups if kept.name == "ten") == 9
+    assert next(kept.nu for kept in cut.assessment.groups if kept.name == "ten") == 7
 
 
 def test_a_certificate_that_does_not_hold_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -303,9 +303,9 @@ def test_groups_of_two_stop(frame: Any, given: str, tmp_path: Path) -> None:
 def test_means_of_small_groups_plus_little_noise_are_nearly_the_original_and_stop() -> None:
     release = made(households(), MicroaggregateNoise(k=3), Roles(confidential=HOUSE))
     assert "residual-correlation" in rules(release, "stop")
-    assert min(release.facts.correlations) > 0.95
+    assert min(release.assessment.resemblance.correlations) > 0.95
     coarse = made(households(), MicroaggregateNoise(k=100), Roles(confidential=HOUSE))
-    assert max(coarse.facts.correlations) < min(release.facts.correlations)
+    assert max(coarse.assessment.resemblance.correlations) < min(release.assessment.resemblance.correlations)
 
 
 def test_restored_microaggregation_keeps_everything() -> None:

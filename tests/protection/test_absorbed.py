@@ -132,7 +132,7 @@ def test_leverages_are_those_of_the_dummies(weight: str | None) -> None:
     h = (np.linalg.qr(X * root[:, None])[0] ** 2).sum(axis=1)
     solution, _ = solved(table, Ipso(), Roles(confidential=CONFIDENTIAL, given="C(code) + x + C(size)", weight=weight))
     assert solution.regression.design.absorbed == "code"
-    measure = LeverageMeasure.learn(solution.regression.hat)
+    measure = LeverageMeasure(solution.regression.hat)
     columns, stream = solution.regression.matrices.columns, solution.draws.stream
     found = MemoryRows(table).fold(lambda block: measure.of(solution.mapped(block)[0]), columns, "", stream)
     counts, peak = found.counts, found.highest
@@ -151,12 +151,12 @@ def test_a_level_of_one_record_is_given_away_and_joining_it_helps() -> None:
     lonely = table.set_column(1, "code", pa.array(codes))
     release = made(lonely, Ipso(), Roles(confidential=CONFIDENTIAL, given="C(code) + x"))
     assert f"C(code) is absorbed: {G + 1} levels" in release.certificate.notes
-    assert release.facts.leverage == pytest.approx(1.0, abs=1e-12)
-    assert release.facts.leverage_counts[2] == 1
+    assert release.assessment.leverage.highest == pytest.approx(1.0, abs=1e-12)
+    assert release.assessment.leverage.counts[2] == 1
     finding = next(finding for finding in release.findings if finding.rule == "leverage")
     assert finding.level == "never"
     joined = made(lonely, Ipso(), Roles(confidential=CONFIDENTIAL, given="C(code) + x", merge_below=5))
-    assert joined.facts.leverage < 0.2
+    assert joined.assessment.leverage.highest < 0.2
 
 
 def test_the_engine_does_not_matter(tmp_path: Path) -> None:

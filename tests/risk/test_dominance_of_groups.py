@@ -21,6 +21,7 @@ from suffice.algebra.array import Array
 from suffice.design.design import Design
 from suffice.files.source import open_rows
 from suffice.risk.dominance import Concentration
+from suffice.risk.group_summary import groups_of
 from suffice.statistics.domain import Domain
 
 
@@ -139,10 +140,12 @@ def test_a_file_is_read_run_by_run(holes: bool, tmp_path: Path, monkeypatch: pyt
     level = Domain("g", ("g",), holes=holes)
     monkeypatch.setattr("suffice.rows.rows.RUN", 1)
     rows = [open_rows(source, 2, None) for source in (data, tmp_path / "in.parquet")]
-    one, two = (Concentration.learn(each, Design.learn(each, roles), level) for each in rows)
+    (one, _), (two, _) = (groups_of(each, Design.learn(each, roles), (level,))[0] for each in rows)
     assert len(one.groups) == (80 if holes else 40)
     assert np.array_equal(one.groups, two.groups)
     assert np.array_equal(one.first, two.first)
     assert np.allclose(one.total, two.total, rtol=1e-12)
-    plain = Concentration.learn(rows[0], Design.learn(rows[0], roles), replace(level, by=()))
+    both = groups_of(rows[0], Design.learn(rows[0], roles), (level, replace(level, by=())))  # in one pass
+    plain = both[1][0]
+    assert np.array_equal(both[0][0].total, one.total)
     assert len(plain.groups) == (2 if holes else 1)

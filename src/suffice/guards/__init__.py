@@ -1,4 +1,4 @@
-"""One file per rule: a function of plain facts that makes a finding, or nothing."""
+"""One file per rule: a function of what was assessed that makes a finding, or nothing."""
 
 from __future__ import annotations
 

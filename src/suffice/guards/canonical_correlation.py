@@ -6,14 +6,14 @@ from suffice.algebra.canonical import chance
 from suffice.guards.finding import Finding, Severity
 from suffice.guards.residual_correlation import largest
 from suffice.guards.wording import listed
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 STOP, WARN = 0.9, 0.7
 ALIKE = 1e-6
 """A canonical correlation this near to the largest d says nothing new."""
 
 
-def canonical_correlation(facts: Facts) -> Finding | None:
+def canonical_correlation(risk: Assessment) -> Finding | None:
     """Largest canonical correlation of original and released residuals, above its null: > .9 stop, > .7 warn.
 
     It sees kept components, which distances between records do not. The null is a 99.9 % point, so that few
@@ -22,34 +22,38 @@ def canonical_correlation(facts: Facts) -> Finding | None:
     nothing over are judged too: bad luck gives as much away as intent. Where each released value is that of a
     group of records, the sizes of the groups are judged instead.
     """
-    if facts.shared:
+    if risk.request.shared:
         return None
-    records = facts.n if facts.effective is None else int(facts.effective)  # weights leave fewer dimensions
-    null = max(facts.canonical_null, chance(facts.residual_rank, records - facts.rank))
-    level = _level(facts, null)
+    freedom = risk.freedom
+    records = risk.weights.records(freedom.n)  # weights leave fewer dimensions
+    null = max(risk.resemblance.null, chance(freedom.residual_rank, records - freedom.rank))
+    level = _level(risk, null)
     if level is None:
         return None
-    numbers = {"canonical": facts.canonical, "null": null}
-    return Finding("canonical-correlation", level, _message(facts, null, level), _remedy(level), numbers)
+    numbers = {"canonical": risk.resemblance.canonical, "null": null}
+    return Finding("canonical-correlation", level, _message(risk, null, level), _remedy(level), numbers)
 
 
-def _level(facts: Facts, null: float) -> Severity | None:
-    if facts.canonical <= null:
+def _level(risk: Assessment, null: float) -> Severity | None:
+    canonical = risk.resemblance.canonical
+    if canonical <= null:
         return "note" if null > WARN else None
-    if facts.canonical <= largest(facts) + ALIKE:  # the residual-correlation rule has said so
+    if canonical <= largest(risk) + ALIKE:  # the residual-correlation rule has said so
         return None
-    return "stop" if facts.canonical > STOP else "warn" if facts.canonical > WARN else None
+    return "stop" if canonical > STOP else "warn" if canonical > WARN else None
 
 
-def _message(facts: Facts, null: float, level: Severity) -> str:
+def _message(risk: Assessment, null: float, level: Severity) -> str:
     if level == "note":
+        freedom = risk.freedom
         return (
-            f"With {facts.residual_rank} residual columns and {facts.nu} degrees of freedom even unrelated residuals "
-            f"reach a canonical correlation of {null:.2f}: this rule cannot tell."
+            f"With {freedom.residual_rank} residual columns and {freedom.nu} degrees of freedom even unrelated "
+            f"residuals reach a canonical correlation of {null:.2f}: this rule cannot tell."
         )
+    alike = risk.resemblance
     return (
-        f"A combination of the released residuals correlates {facts.canonical:.3f} with one of the original "
-        f"residuals (unrelated residuals: below {null:.2f}), most of all in {listed(facts.alike_columns) or 'all'}."
+        f"A combination of the released residuals correlates {alike.canonical:.3f} with one of the original "
+        f"residuals (unrelated residuals: below {null:.2f}), most of all in {listed(alike.columns) or 'all'}."
     )
 
 

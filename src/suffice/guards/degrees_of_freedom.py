@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding, Severity
 from suffice.guards.wording import count
-from suffice.risk.facts import Facts, GroupSummary
+from suffice.risk.assessment import Assessment
+from suffice.risk.group_summary import GroupSummary
 
 NEVER, STOP, WARN = 1, 5, 10
 
 
-def degrees_of_freedom(facts: Facts) -> Finding | None:
+def degrees_of_freedom(risk: Assessment) -> Finding | None:
     """nu = n - rank X where a covariance is kept: <= 1 never, < 5 stop, < max(10, rank E + 1) warn.
 
     At nu = 1 the only releases are +E and -E; at nu = 2, 3, 5, 10 the median correlation of release and truth
     is .71, .45, .31, .23 by chance alone.
     """
-    groups = min((kept for kept in facts.kept if kept.nu is not None), key=_nu, default=None)
+    groups = min((kept for kept in risk.groups if kept.nu is not None), key=_nu, default=None)
     if groups is not None and (level := _level(_nu(groups), groups.residual_rank)) is not None:
         return _in_groups(groups, level)
-    level = _level(facts.nu, facts.residual_rank)
-    if "covariance" not in facts.promises or level is None:
+    freedom = risk.freedom
+    level = _level(freedom.nu, freedom.residual_rank)
+    if "covariance" not in risk.request.promises or level is None:
         return None
     return Finding(
         "degrees-of-freedom",
         level,
-        f"{count(facts.n, 'record')} and {count(facts.rank, 'independent given column')} leave "
-        f"{count(facts.nu, 'degree')} of freedom for {count(facts.residual_rank, 'residual')}: {MEANING[level]}.",
+        f"{count(freedom.n, 'record')} and {count(freedom.rank, 'independent given column')} leave "
+        f"{count(freedom.nu, 'degree')} of freedom for {count(freedom.residual_rank, 'residual')}: {MEANING[level]}.",
         "Use fewer given terms, join small categories (merge_below), or protect more records together.",
-        {"nu": facts.nu, "records": facts.n, "rank": facts.rank, "residual_rank": facts.residual_rank},
+        {"nu": freedom.nu, "records": freedom.n, "rank": freedom.rank, "residual_rank": freedom.residual_rank},
     )
 
 

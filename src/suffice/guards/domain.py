@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import listed, share
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 
-def domain(facts: Facts) -> Finding | None:
+def domain(risk: Assessment) -> Finding | None:
     """Any negative in a column without: warn. Nothing is clipped: that would break what was promised."""
-    found = {name: number for name, number in facts.negatives.items() if number > 0}
+    found = {name: number for name, number in risk.negatives.items() if number > 0}
     if not found:
         return None
-    words = [f"{name} {number:,} ({share(number, facts.n + facts.unweighted)})" for name, number in found.items()]
+    n = risk.freedom.n + risk.weights.unweighted
+    words = [f"{name} {number:,} ({share(number, n)})" for name, number in found.items()]
     return Finding(
         "domain",
         "warn",

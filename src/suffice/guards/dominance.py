@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count
-from suffice.risk.facts import Facts, GroupSummary
+from suffice.risk.assessment import Assessment
+from suffice.risk.group_summary import GroupSummary
 
 
-def dominance(facts: Facts) -> Finding | None:
+def dominance(risk: Assessment) -> Finding | None:
     """In groups whose means are kept: p % = 10 and (2, 90 %) on absolute values; with the variance, its interval.
 
     Where all but the two largest records add up to less than 10 % of the largest, the second largest reads the largest
     off the total to within 10 %. Where the variance is kept too, the largest lies in an interval that both give, and
     one that is narrower than 10 % of it is as good as the value.
     """
-    worst = max((kept for kept in facts.kept if "mean" in kept.statistics), key=_groups, default=None)
+    worst = max((kept for kept in risk.groups if "mean" in kept.statistics), key=_groups, default=None)
     if worst is None or not _groups(worst):
         return None
     by_variance = worst.narrow > worst.dominated

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count, listed
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 
-def explained_columns(facts: Facts) -> Finding | None:
+def explained_columns(risk: Assessment) -> Finding | None:
     """A column that is an exact function of the given ones, so unchanged: stop; a constant one: note."""
-    explained = [name for name in facts.explained if name not in facts.constant]
+    columns = risk.explained
+    explained = [name for name in columns.explained if name not in columns.constant]
     if explained:
         return Finding(
             "explained-columns",
@@ -18,22 +19,21 @@ def explained_columns(facts: Facts) -> Finding | None:
             "Drop a given term, or call the column what it is: given.",
             {"columns": ", ".join(explained), "count": len(explained)},
         )
-    if facts.constant_within and not facts.constant:
-        most = max(facts.constant_within.values())
+    if columns.within and not columns.constant:
+        most = max(columns.within.values())
         return Finding(
             "explained-columns",
             "note",
-            f"{listed(list(facts.constant_within))}: constant in {count(most, 'group')} or fewer, released unchanged "
-            "there.",
+            f"{listed(list(columns.within))}: constant in {count(most, 'group')} or fewer, released unchanged there.",
             "Join groups in which the one value of a column is confidential.",
-            {"columns": ", ".join(facts.constant_within), "groups": most},
+            {"columns": ", ".join(columns.within), "groups": most},
         )
-    if facts.constant:
+    if columns.constant:
         return Finding(
             "explained-columns",
             "note",
-            f"{listed(facts.constant)}: {count(len(facts.constant), 'constant column')}, released unchanged.",
+            f"{listed(columns.constant)}: {count(len(columns.constant), 'constant column')}, released unchanged.",
             "Leave out a column whose one value is confidential.",
-            {"columns": ", ".join(facts.constant), "count": len(facts.constant)},
+            {"columns": ", ".join(columns.constant), "count": len(columns.constant)},
         )
     return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from suffice.errors import GuardError, UsageError, suggest
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 Severity = Literal["note", "warn", "stop", "never"]
 SEVERITIES: tuple[Severity, ...] = ("note", "warn", "stop", "never")
@@ -38,14 +38,14 @@ class Finding:
         return f"{self.level:<5} {self.rule}: {self.message}{reason}{remedy}"
 
 
-Guard = Callable[[Facts], Finding | None]
+Guard = Callable[[Assessment], Finding | None]
 
 
-def judge(facts: Facts, accept: Mapping[str, str]) -> tuple[Finding, ...]:
+def judge(risk: Assessment, accept: Mapping[str, str]) -> tuple[Finding, ...]:
     """What every guard finds, the gravest first, with the reasons for accepting filled in."""
     from suffice.guards import GUARDS
 
-    found = [finding for guard in GUARDS.values() if (finding := guard(facts)) is not None]
+    found = [finding for guard in GUARDS.values() if (finding := guard(risk)) is not None]
     named = [replace(each, accepted=accept.get(each.rule)) if each.level == "stop" else each for each in found]
     return gravest(named)
 

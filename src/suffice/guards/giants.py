@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 WARN, STOP = 0.2, 0.5
 FEWEST = 2
 """One may be found by chance."""
 
 
-def giants(facts: Facts) -> Finding | None:
+def giants(risk: Assessment) -> Finding | None:
     """Of the ten records farthest out, those that some released record is near in every column: half stops."""
-    found, of = facts.giants_handed_on, facts.giants
+    found, of = risk.giants.handed_on, risk.giants.few
     if found < FEWEST or found < WARN * of:
         return None
     return Finding(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding, Severity
 from suffice.guards.wording import count
-from suffice.risk.facts import Facts, GroupSummary
+from suffice.risk.assessment import Assessment
+from suffice.risk.group_summary import GroupSummary
 
 STOP, WARN = 3, 5
 
 
-def group_size(facts: Facts) -> Finding | None:
+def group_size(risk: Assessment) -> Finding | None:
     """Where means are kept in groups and no covariance is: fewer than 3 records stop, fewer than 5 warn.
 
     The mean of two tells each of them the other. Where covariances are kept too, degrees of freedom are judged.
     """
-    judged = [kept for kept in facts.kept if "mean" in kept.statistics and "covariance" not in kept.statistics]
+    judged = [kept for kept in risk.groups if "mean" in kept.statistics and "covariance" not in kept.statistics]
     worst = min(judged, key=lambda kept: kept.smallest, default=None)
     if worst is None or worst.smallest >= WARN:
         return None

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding, Severity
 from suffice.guards.wording import count, share
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 NEVER, STOP, WARN = 0.999, 0.5, 0.2
 ROUNDING = 1e-9
 """A cell of two has h = 1/2, one of five 1/5, up to the last digits: the first stops, the second is free."""
 
 
-def leverage(facts: Facts) -> Finding | None:
+def leverage(risk: Assessment) -> Finding | None:
     """The largest leverage h of sqrt(w) X: from .999 on never, from .5 on stop, above .2 warn.
 
     A fitted value moves by h times a change of its own record; h = 1 says that the record's confidential
     values are a linear function of the statistics that are kept, whatever the method. At h = 1/2 they
     are that for the other record of a pair.
     """
-    level = level_of(facts.leverage)
+    found = risk.leverage
+    level = level_of(found.highest)
     if level is None:
         return None
-    records, bound = _worst(facts.leverage_counts, level)
+    records, bound = _worst(found.counts, level)
     return Finding(
         "leverage",
         level,
-        f"{count(records, 'record')} of {facts.n:,} ({share(records, facts.n)}) with a leverage {bound}, "
-        f"the largest {facts.leverage:.3f}, by {facts.leverage_term or 'the given terms'}: {MEANING[level]}.",
-        f"Join small categories (merge_below=5), take log() of a skewed column, "
-        f"or drop {facts.leverage_term or 'the term'}.",
-        {"leverage": facts.leverage, "records": records, "term": facts.leverage_term},
+        f"{count(records, 'record')} of {risk.freedom.n:,} ({share(records, risk.freedom.n)}) with a leverage {bound}, "
+        f"the largest {found.highest:.3f}, by {found.term or 'the given terms'}: {MEANING[level]}.",
+        f"Join small categories (merge_below=5), take log() of a skewed column, or drop {found.term or 'the term'}.",
+        {"leverage": found.highest, "records": records, "term": found.term},
     )
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import listed
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 
-def limits(facts: Facts) -> Finding | None:
+def limits(risk: Assessment) -> Finding | None:
     """One record or more: stop."""
-    if not facts.broken:
+    if not risk.broken:
         return None
-    told = [f"{name} {count:,}" for name, count in facts.broken.items()]
+    told = [f"{name} {count:,}" for name, count in risk.broken.items()]
     return Finding(
         "limits",
         "stop",
         f"Released records leave bounds or edits that were asked for: {listed(told)}.",
         "Use a method that keeps them: rotate, alone or after this one.",
-        dict(facts.broken),
+        dict(risk.broken),
     )

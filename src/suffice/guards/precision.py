@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import listed
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 NEVER, WARN = 1e-4, 1e-8
 
 
-def precision(facts: Facts) -> Finding | None:
+def precision(risk: Assessment) -> Finding | None:
     """eps max|y| / sd, what rounding alone does to a value: > 1e-8 warn, > 1e-4 never."""
-    wide = {name: lost for name, lost in facts.precision.items() if lost > WARN}
+    wide = {name: lost for name, lost in risk.precision.items() if lost > WARN}
     if not wide:
         return None
     worst = max(wide.values())

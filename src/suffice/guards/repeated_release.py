@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count, share
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 STOP, WARN = 10.0, 1.0
 
 
-def repeated_release(facts: Facts) -> Finding | None:
+def repeated_release(risk: Assessment) -> Finding | None:
     """r = sum of d^2/(1 - d^2) over this and all earlier releases: > 10 stop, > 1 warn; no ledger: note.
 
     The best average of all releases leaves 1/sqrt(1 + r) of a residual standard deviation uncertain. A
     release with d = 0, as of IPSO, adds nothing to what is out and may be repeated without end.
     """
-    if not facts.ledger:
+    if not risk.history.ledger:
         return Finding(
             "repeated-release",
             "note",
             "No key file, hence no ledger: whether these columns were released before cannot be judged.",
             "Use one key file for all releases of a file (suffice key new FILE).",
         )
-    r = sum(map(information, (*facts.earlier, facts.reach)))
-    if not facts.earlier or not facts.reach or not r > WARN:
+    r = sum(map(information, (*risk.history.earlier, risk.reach)))
+    if not risk.history.earlier or not risk.reach or not r > WARN:
         return None
     left = (1 + r) ** -0.5
     return Finding(
         "repeated-release",
         "stop" if r > STOP else "warn",
-        f"{count(len(facts.earlier), 'earlier release')} of these columns: averaged with this one they leave "
+        f"{count(len(risk.history.earlier), 'earlier release')} of these columns: averaged with this one they leave "
         f"{share(left)} of a residual standard deviation uncertain.",
         "Publish one release, or use IPSO for the further ones.",
-        {"releases": len(facts.earlier), "uncertain": left},
+        {"releases": len(risk.history.earlier), "uncertain": left},
     )
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from math import sqrt
 
 from suffice.guards.finding import Finding
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 SIGMAS = 5.0
 FEWEST = 30
 """Below this a shuffled file is often in order by chance."""
 
 
-def row_order(facts: Facts) -> Finding | None:
+def row_order(risk: Assessment) -> Finding | None:
     """Correlation of places over 5/sqrt(n), n >= 30: stop. A sorted file leaks ranks through every method."""
-    if facts.n < FEWEST or abs(facts.order) <= SIGMAS / sqrt(facts.places or facts.n):
+    if risk.freedom.n < FEWEST or abs(risk.order.correlation) <= SIGMAS / sqrt(risk.order.places or risk.freedom.n):
         return None
     return Finding(
         "row-order",
         "stop",
-        f"The records stand in their original order (correlation of places {facts.order:.3f}).",
+        f"The records stand in their original order (correlation of places {risk.order.correlation:.3f}).",
         "Release the shuffled rows (release.frame, release.write).",
-        {"order": facts.order, "records": facts.n},
+        {"order": risk.order.correlation, "records": risk.freedom.n},
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from suffice.guards.finding import Finding
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 
-def seed(facts: Facts) -> Finding | None:
+def seed(risk: Assessment) -> Finding | None:
     """A key for tests: stop. Whoever has the key inverts every method but IPSO to the last digits."""
-    if facts.seed != "tests":
+    if risk.request.seed != "tests":
         return None
     return Finding(
         "seed",
         "stop",
         "The key is for tests, anyone can guess it: NOT FOR RELEASE.",
         "Leave the key out, or make one with: suffice key new FILE.",
-        {"source": facts.seed},
+        {"source": risk.request.seed},
     )

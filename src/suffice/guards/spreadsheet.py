@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count, listed
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 SIGNS = ("=", "+", "-", "@")
 
 
-def spreadsheet(facts: Facts) -> Finding | None:
+def spreadsheet(risk: Assessment) -> Finding | None:
     """Column names that start with = + - @: warn. The release is never altered for a spreadsheet."""
-    names = [name for name in facts.columns if name.startswith(SIGNS)]
+    names = [name for name in risk.request.columns if name.startswith(SIGNS)]
     if not names:
         return None
     return Finding(

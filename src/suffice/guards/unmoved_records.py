@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count, share
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 
 
-def unmoved_records(facts: Facts) -> Finding | None:
+def unmoved_records(risk: Assessment) -> Finding | None:
     """One record or more, all-zero ones aside: stop."""
-    if facts.unmoved == 0:
+    if risk.unmoved == 0:
         return None
+    n = risk.freedom.n
     return Finding(
         "unmoved-records",
         "stop",
-        f"{count(facts.unmoved, 'record')} of {facts.n:,} ({share(facts.unmoved, facts.n)}) never moved: "
+        f"{count(risk.unmoved, 'record')} of {n:,} ({share(risk.unmoved, n)}) never moved: "
         "every bound and edit around them leaves no room.",
         "Ask for more sweeps, for zeros to be free, or for looser bounds and edits.",
-        {"unmoved": facts.unmoved, "records": facts.n},
+        {"unmoved": risk.unmoved, "records": n},
     )

@@ -14,7 +14,7 @@ from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment
 from suffice.rows.rows import Rows
 from suffice.statistics.comparison import compared
 from suffice.statistics.standing import WHOLE_FILE
@@ -29,7 +29,7 @@ class Attestation:
     rows: Rows
     done: Protected
     method: Method
-    facts: Facts
+    assessment: Assessment
     limits: Limits | None
 
     @property
@@ -82,7 +82,7 @@ class Attestation:
         return in_order([*kept, *([] if overall else [Promise("limits")])], redrawn=drawn is not None)
 
     def _notes(self) -> tuple[str, ...]:
-        design, facts = self.design, self.facts
+        design, constant = self.design, self.assessment.explained.constant
         drawn = self.done.drawn
         notes = [*(() if drawn is None else drawn.notes), self._ranks(), *design.notes, *self.rows.notes]
         if not design.intercept:
@@ -90,10 +90,10 @@ class Attestation:
         counted = running_numbers(self.rows, design, self.done.profile.spread)
         if counted:
             notes += [f"{_some(counted)} is a running number: if it tells records apart, name it in identifiers"]
-        if facts.constant:
-            notes += [f"constant, kept as they are: {_some(facts.constant)}"]
-        if facts.unweighted:
-            notes += [f"{facts.unweighted} records have weight zero: they are protected and count in no statistic"]
+        if constant:
+            notes += [f"constant, kept as they are: {_some(constant)}"]
+        if unweighted := self.assessment.weights.unweighted:
+            notes += [f"{unweighted} records have weight zero: they are protected and count in no statistic"]
         dropped = [*design.roles.dropped(self.rows.kinds), *design.roles.identifiers]
         if dropped:
             notes += [f"columns dropped: {_some(dropped)}"]
@@ -114,7 +114,7 @@ class Attestation:
     def _private_notes(self) -> tuple[str, ...]:
         if self.done.drawn is not None:  # a record that stands for none correlates with none
             return self.done.remarks
-        pairs = zip(self.facts.confidential, self.facts.correlations, strict=True)
+        pairs = zip(self.design.confidential, self.assessment.resemblance.correlations, strict=True)
         reached = ", ".join(f"{name} {value:.3f}" for name, value in pairs)
         return (*self.done.remarks, f"residual correlation with the original: {reached}")
 

@@ -30,8 +30,7 @@ from suffice.progress import Progress
 from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
-from suffice.risk.assessment import gather
-from suffice.risk.facts import Facts
+from suffice.risk.assessment import Assessment, assess
 from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread
@@ -50,7 +49,7 @@ class Release:
     done: Protected
     method: Method
     seed: Seed
-    facts: Facts
+    assessment: Assessment
     findings: tuple[Finding, ...]
     columns: tuple[str, ...]
     keyed: tuple[str, ...]
@@ -80,15 +79,15 @@ class Release:
             )
         names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        facts = gather(done, method, seed, names, order, Ledger.beside(seed), keyed)
+        assessment = assess(done, method, seed, names, order, Ledger.beside(seed), keyed)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)
         elif rows.held and order is not None:
             state["frame"] = rows.frame(names, coding.decoded(moved(done, order)), order)
-        findings = judge(facts, accept)
-        attestation = Attestation(rows, done, method, facts, limits)
-        release = cls(data, rows, done, method, seed, facts, findings, names, keyed, attestation, coding, state)
+        findings = judge(assessment, accept)
+        attestation = Attestation(rows, done, method, assessment, limits)
+        release = cls(data, rows, done, method, seed, assessment, findings, names, keyed, attestation, coding, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
             seen = coding.encoded(MemoryRows(shown, rows.threads))
@@ -246,7 +245,7 @@ class Release:
         if ledger is not None:
             design = self.design
             name = self.done.stream.digest()
-            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.facts.reach, self.keyed, name))
+            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.assessment.reach, self.keyed, name))
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"

@@ -1,35 +1,84 @@
-"""From a solution and what was watched to the facts that the guards judge."""
+"""Everything that the guards may look at: the results of all measures, without any value of the file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import gqr
-from suffice.design.profile import precision
 from suffice.ledger import Ledger
 from suffice.method.method import Method
+from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
-from suffice.risk.copies import Copies
-from suffice.risk.facts import Facts
-from suffice.risk.group_size import explained_within, kept_in, parts_apart, sharing
-from suffice.risk.leverage import stacked, steepest
+from suffice.risk.dependent_columns import dependent
+from suffice.risk.explained_columns import ExplainedColumns
+from suffice.risk.freedom import Freedom
+from suffice.risk.giants import Giants
+from suffice.risk.group_summary import GroupSummary, summaries
+from suffice.risk.history import History
+from suffice.risk.leverage import Leverage
 from suffice.risk.outliers import Outliers
-from suffice.risk.resemblance import alike, alike_columns, correlations, dependent, null_of, reflected, residuals
-from suffice.rows.rows import Block, Rows
-from suffice.rows.shuffle import BUCKET
-from suffice.seed import Seed, Stream
+from suffice.risk.precision import digits_lost
+from suffice.risk.reflection import OneDirection, reflected
+from suffice.risk.request import Request
+from suffice.risk.resemblance import WORTH, Resemblance
+from suffice.risk.residuals import ResidualPair
+from suffice.risk.row_order import RowOrder
+from suffice.risk.signs import negatives
+from suffice.risk.stacked_leverage import StackedLeverage
+from suffice.risk.weights import WeightSummary
+from suffice.risk.whole_numbers import FractionMeasure
+from suffice.rows.derived import RELEASED
+from suffice.seed import Seed
 from suffice.statistics.promise import domains
 
-PLACES = 100_000
-"""Rows whose places are compared: enough to see any order."""
-WORTH = 0.7
-"""A canonical correlation below this is no finding, so its null is not needed."""
+
+@dataclass(frozen=True)
+class Assessment:
+    """Numbers, counts and column names, each result as its measure defines it: a guard is a function of these."""
+
+    request: Request
+    freedom: Freedom
+    groups: tuple[GroupSummary, ...]
+    """Groups in which something is kept."""
+    leverage: Leverage
+    stacked: StackedLeverage
+    history: History
+    resemblance: Resemblance
+    direction: OneDirection
+    explained: ExplainedColumns
+    dependent: Mapping[str, tuple[str, ...]]
+    """Confidential columns that are a combination of others (and of the given ones), exactly."""
+    copies: int
+    """Records released with their own values, which no other record has."""
+    outliers: Outliers
+    giants: Giants
+    negatives: Mapping[str, int]
+    """Columns that had no negative value: how many the release has."""
+    broken: Mapping[str, int]
+    """Released records that leave a bound or an edit."""
+    unmoved: int
+    """Records that a method which moves them one by one has never moved."""
+    order: RowOrder
+    precision: Mapping[str, float]
+    """eps max|y| / sd of each confidential column."""
+    weights: WeightSummary
+
+    @property
+    def reach(self) -> float:
+        """The largest residual correlation that this release carries by intent."""
+        request, alike = self.request, self.resemblance
+        if request.independent:
+            return 0.0
+        told = max(request.d_told if request.d else map(abs, alike.correlations), default=0.0)
+        return max(told, alike.canonical) if alike.canonical > max(alike.null, WORTH) else told
 
 
-def gather(
+def assess(
     done: Protected,
     method: Method,
     seed: Seed,
@@ -37,87 +86,57 @@ def gather(
     order: NDArray[np.int64] | None,
     ledger: Ledger | None,
     keyed: Iterable[str],
-) -> Facts:
-    """Everything that the guards may look at."""
-    design, rows = done.design, done.rows
-    spread = done.spread
-    names = np.array(design.confidential, dtype=object)
-    E, Estar, sample = residuals(done, method)
-    kept_levels = [kept_in(done, each, method) for each in domains(method.promises(design))]
-    rank = sum(stratum.rank for stratum in done.strata)
-    own = domains(method.own_promises(design))
-    rank += kept_levels[-1].groups - 1 if own else 0  # means in the method's own groups are kept too
-    constant = spread.constant
-    canonical, kept, altered = alike(E, Estar)
-    earlier = () if ledger is None else ledger.earlier(keyed, done.stream.digest())
-    highest, unstacked = stacked(rows, design, {term for entry in earlier for term in entry.terms})
-    mirrored, still = reflected(done, method), explained_within(done)
-    leverage, term = steepest(done.strata)
-    seen = {"copies": Copies(), "outliers": Outliers(), **done.seen}
-    giants, handed_on = seen["giants"].handed_on()
-    return Facts(
-        n=spread.rows,
-        rank=rank,
-        residual_rank=gqr(E).rank,
-        confidential=design.confidential,
-        promises=method.kept,
-        independent=method.independent,
-        kept=(*kept_levels, *parts_apart(done, method), *(sharing(done) if method.shared else ())),
-        shared=method.shared,
-        leverage=leverage.highest.leverage,
-        leverage_counts=leverage.counts,
-        leverage_term=term,
-        stacked_leverage=highest,
-        unstacked=unstacked,
-        canonical=canonical,
-        canonical_null=null_of(done, sample, rank, spread.rows) if canonical > WORTH else 0.0,
-        correlations=tuple(correlations(E, Estar)),
-        d=method.asked(),
-        kept_scores=kept,
-        scores=gqr(E).rank,
-        altered_share=altered,
-        seed=seed.source,
+) -> Assessment:
+    """What was seen while records were protected, and what is looked at now.
+
+    columns: those that leave
+    order: which row stands where in the release
+    keyed: digests of the confidential columns, as the ledger has them
+    """
+    design, rows, seen = done.design, done.rows, done.seen
+    pair, history = ResidualPair.of(done, method), History.of(done, ledger, keyed)
+    groups = summaries(done, method)
+    freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
+    return Assessment(
+        request=Request.of(method, design, seed, columns),
+        freedom=freedom,
+        groups=groups,
+        leverage=Leverage.of(done.strata),
+        stacked=StackedLeverage.of(rows, design, history.terms),
+        history=history,
+        resemblance=Resemblance.of(done, pair, freedom),
+        direction=_direction(done, method),
+        explained=ExplainedColumns.of(done),
+        dependent=dependent(pair.E, design.confidential),
         copies=seen["copies"].unique(rows, design.confidential),
-        outlying=seen["outliers"].far,
-        outlying_near=seen["outliers"].near,
-        giants=giants,
-        giants_handed_on=handed_on,
-        negatives={str(name): int(count) for name, count in zip(names, seen["signs"], strict=True) if count},
-        dependent=dependent(E, design.confidential),
-        explained=tuple(name for name in names[~constant] if still[name, False]),
-        constant=tuple(names[constant]),
-        constant_within={name: still[name, True] for name in names[~constant] if still[name, True]},
-        order=_order(done.stream, order, rows.n),
-        places=min(rows.n, PLACES),
-        precision=dict(zip(design.confidential, precision(spread).tolist(), strict=True)),
-        unweighted=done.profile.unweighted,
-        effective=done.profile.effective,
-        earlier=tuple(entry.reach for entry in earlier),
-        ledger=ledger is not None,
-        columns=columns,
-        unmoved=sum(stratum.unmoved for stratum in done.strata),
+        outliers=seen["outliers"],
+        giants=seen["giants"].giants(),
+        negatives=negatives(seen["signs"], design.confidential),
         broken=dict(seen.get("limits", {})),
-        reflected=mirrored,
-        whole_numbers=whole_numbers(rows, design.confidential) if mirrored else (),
-        alike_columns=alike_columns(E, Estar, design.confidential),
+        unmoved=sum(stratum.unmoved for stratum in done.strata),
+        order=RowOrder.of(done, order),
+        precision=digits_lost(done),
+        weights=WeightSummary.of(done.profile),
     )
 
 
-def whole_numbers(rows: Rows, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Columns that hold whole numbers only, missing cells aside."""
-
-    def of(block: Block) -> NDArray[np.int64]:
-        Y = np.column_stack([np.asarray(block.columns[name], dtype=np.float64) for name in names])
-        return np.asarray(((np.rint(Y) != Y) & ~np.isnan(Y)).sum(axis=0))
-
-    broken = rows.fold(of, names, "comparing")
-    return tuple(name for name, count in zip(names, broken, strict=True) if not count)
+def folded(done: Protected, measure: Measure) -> Any:
+    """What a measure sees of all records, in a pass of its own."""
+    design = done.design
+    columns = (*design.confidential, *(RELEASED + name for name in design.confidential))
+    return done.aligned.fold(lambda block: measure.of(AlignedBlock.read(block, design)), columns, "comparing")
 
 
-def _order(stream: Stream, order: NDArray[np.int64] | None, n: int) -> float:
-    """Correlation of released and original places, of all rows or of the first bucket."""
-    places = stream.permutation(0, min(n, BUCKET)) if order is None else order
-    places = places[:PLACES]
-    if len(places) < 3:
-        return 0.0
-    return float(np.corrcoef(places, np.arange(len(places)))[0, 1])
+def _direction(done: Protected, method: Method) -> OneDirection:
+    """Whole numbers are looked for where records are reflected."""
+    if not reflected(done, method):
+        return OneDirection()
+    pairs = zip(done.design.confidential, folded(done, FractionMeasure()), strict=True)
+    return OneDirection(True, tuple(name for name, fractions in pairs if not fractions))
+
+
+def _rank(done: Protected, method: Method, groups: tuple[GroupSummary, ...]) -> int:
+    """Independent columns of X; means in the method's own groups are kept too."""
+    levels, own = domains(method.promises(done.design)), method.own_promises(done.design)
+    added = groups[len(levels) - 1].groups - 1 if own else 0
+    return sum(stratum.rank for stratum in done.strata) + added

@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
-from suffice.design.design import Design
-from suffice.rows.arrow import as_float
-from suffice.rows.rows import Block, Rows
-from suffice.statistics.domain import Domain
+from suffice.algebra.group_moments import Grouping
 
 PRIOR, PAIR, WIDTH = 0.10, 0.90, 0.10
 """p % = 10; (2, 90 %); an interval narrower than 10 % of the largest gives it away."""
@@ -23,7 +20,7 @@ PRIOR, PAIR, WIDTH = 0.10, 0.90, 0.10
 class Concentration:
     """Of every group and confidential column: the total of absolute values, its two largest, the sum of squares.
 
-    Groups are told by words, the same in the same group; `+` merges.
+    Groups are told by words, the same in the same group; `together` merges.
     """
 
     groups: NDArray[Any]
@@ -36,51 +33,36 @@ class Concentration:
     @classmethod
     def of(cls, words: NDArray[Any], Y: Array) -> Concentration:
         """Y: one row a record; a missing cell counts nothing, nor does a record without any."""
-        hole = np.isnan(Y)
-        size, there = np.abs(np.where(hole, 0.0, Y)), np.asarray(~hole.all(axis=1)).astype(np.int64)
-        return cls._merged(words, there, size, size**2, size, np.zeros_like(size))
+        size: Array = np.abs(Y.T)
+        there: Array = np.ones(len(Y))
+        hole = np.isnan(size)
+        if hole.any():
+            size, there = np.where(hole, 0.0, size), np.asarray(~hole.all(axis=0)).astype(np.float64)
+        return cls._merged(Grouping.of(words), there, size, size**2, size, None)
 
     @classmethod
     def _merged(
-        cls, words: NDArray[Any], sizes: NDArray[np.int64], total: Array, squares: Array, first: Array, second: Array
+        cls, groups: Grouping, sizes: Array, total: Array, squares: Array, first: Array, second: Array | None
     ) -> Concentration:
-        order = np.argsort(words, kind="stable")
-        starts = np.flatnonzero(np.r_[True, words[order][1:] != words[order][:-1]])
-        top, next_ = _two_largest(first[order], second[order], starts)
-        return cls(
-            words[order][starts],
-            np.add.reduceat(sizes[order], starts),
-            np.add.reduceat(total[order], starts, axis=0),
-            np.add.reduceat(squares[order], starts, axis=0),
-            top,
-            next_,
-        )
+        """One row a column."""
+        tops = [_two_largest(y, None if second is None else second[j], groups) for j, y in enumerate(first)]
+        sums = (np.array([groups.total(y) for y in Y]).T for Y in (total, squares))
+        largest = (np.array([pair[place] for pair in tops]).T for place in (0, 1))
+        return cls(groups.labels, groups.total(sizes).astype(np.int64), *sums, *largest)
 
     @classmethod
-    def learn(cls, rows: Rows, design: Design, level: Domain) -> Concentration:
-        columns = tuple(dict.fromkeys([*level.by, *design.confidential]))
-
-        def of(run: Sequence[Block]) -> Concentration:
-            parts = [[as_float(block.columns[name]) for name in design.confidential] for block in run]
-            words = [level.labels(block, np.array(Y), design) for block, Y in zip(run, parts, strict=True)]
-            return cls.of(np.concatenate(words), np.hstack([np.array(Y) for Y in parts]).T)
-
-        found = list(rows.map(of, columns, "looking at groups"))
-        return found[0] if len(found) == 1 else cls._together(found)
-
-    @classmethod
-    def _together(cls, parts: Sequence[Concentration]) -> Concentration:
-        return cls._merged(
-            np.concatenate([part.groups for part in parts]),
-            np.concatenate([part.sizes for part in parts]),
-            np.vstack([part.total for part in parts]),
-            np.vstack([part.squares for part in parts]),
-            np.vstack([part.first for part in parts]),
-            np.vstack([part.second for part in parts]),
+    def together(cls, parts: Sequence[Concentration]) -> Concentration:
+        if len(parts) == 1:
+            return parts[0]
+        groups = Grouping.of(np.concatenate([part.groups for part in parts]))
+        sizes = np.concatenate([part.sizes for part in parts]).astype(np.float64)
+        tables = (
+            np.hstack([getattr(part, name).T for part in parts]) for name in ("total", "squares", "first", "second")
         )
+        return cls._merged(groups, sizes, *tables)
 
     def __add__(self, other: Concentration) -> Concentration:
-        return self._together([self, other])
+        return self.together([self, other])
 
     @property
     def dominated(self) -> Flags:
@@ -111,13 +93,13 @@ class Concentration:
         return np.asarray((high - low < WIDTH * (self.first - mean)) & (n > 1))
 
 
-def _two_largest(first: Array, second: Array, starts: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Of rows that hold the two largest of their own, those of each stretch of rows."""
-    top = np.maximum.reduceat(first, starts)
-    label = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(first)]))
-    others = first.copy()
-    for j, column in enumerate(others.T):
-        largest = np.flatnonzero(column == top[label, j])
-        where = np.unique(label[largest], return_index=True)[1]
-        column[largest[where]] = -np.inf  # the largest itself, once
-    return top, np.maximum(np.maximum.reduceat(others, starts), np.maximum.reduceat(second, starts))
+def _two_largest(first: Array, second: Array | None, groups: Grouping) -> tuple[Array, Array]:
+    """The two largest values of every group, of records that bring one or two; alone, one has nothing beside it."""
+    starts, ranked = groups.starts, first[groups.order]
+    top = np.maximum.reduceat(ranked, starts)
+    label = np.repeat(np.arange(len(starts)), groups.counts)
+    largest = np.flatnonzero(ranked == top[label])
+    once = np.diff(label[largest], prepend=-1) > 0
+    ranked[largest[once]] = 0.0  # the largest itself, once: absolute values are no less
+    others = np.maximum.reduceat(ranked, starts)
+    return top, others if second is None else np.maximum(others, np.maximum.reduceat(second[groups.order], starts))

@@ -27,22 +27,30 @@ class Farthest:
         return Farthest(Z[np.argsort(-np.abs(Z).max(axis=1, initial=0.0), kind="stable")[:MOST]])
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Giants:
+    """Of the few records that lie farthest out: how many there are, and how many some released record is near."""
+
+    few: int = 0
+    handed_on: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class FarRecords:
     """The farthest records of the original and of the release."""
 
     original: Farthest
     released: Farthest
 
-    def __add__(self, other: Self) -> Giants:
-        return Giants(self.original + other.original, self.released + other.released)
+    def __add__(self, other: Self) -> FarRecords:
+        return FarRecords(self.original + other.original, self.released + other.released)
 
-    def handed_on(self) -> tuple[int, int]:
-        """Of the farthest few, how many there are, and how many some released record is near in every column."""
+    def giants(self) -> Giants:
+        """A released record, of whatever row, is near one if it is in every column."""
         top = (self.original + Farthest(self.original.Z[:0])).Z[:FEW]
         Z = self.released.Z
         near = [(np.abs(Z - z) <= NEAR * np.maximum(np.abs(z), 1.0)).all(axis=1).any() for z in top]
-        return len(top), int(sum(near))
+        return Giants(len(top), int(sum(near)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,10 +61,10 @@ class GiantMeasure:
     still: Flags
     independent: bool
 
-    def of(self, aligned: AlignedBlock) -> Giants:
+    def of(self, aligned: AlignedBlock) -> FarRecords:
         seen = slice(0, 0) if self.independent else slice(None)
         Y, Ystar = aligned.about(self.spread.mean)
-        return Giants(self._farthest(Y[seen]), self._farthest(Ystar[seen]))
+        return FarRecords(self._farthest(Y[seen]), self._farthest(Ystar[seen]))
 
     def _farthest(self, Y: Array) -> Farthest:
         moving, spread = np.flatnonzero(~self.still), self.spread

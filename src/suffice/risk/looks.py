@@ -25,7 +25,7 @@ class RiskLooks:
     limits: Limits | None = None
 
     def stratum(self, hat: Array) -> Mapping[str, StratumMeasure]:
-        return {"leverage": LeverageMeasure.learn(hat)}
+        return {"leverage": LeverageMeasure(hat)}
 
     def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
         found: dict[str, Measure] = {

@@ -24,3 +24,8 @@ class SignMeasure:
         for j in np.flatnonzero((self.spread.low >= 0) & ~self.still):
             counts[j] = np.count_nonzero(aligned.Ystar[:, j] < 0)
         return counts
+
+
+def negatives(counts: NDArray[np.int64], names: tuple[str, ...]) -> dict[str, int]:
+    """Columns that had no negative value and have some: how many."""
+    return {name: int(count) for name, count in zip(names, counts, strict=True) if count}

@@ -1,0 +1,41 @@
+"""Confidential columns without a residual, in the file or in groups: there is nothing to change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from suffice.algebra.array import Flags
+from suffice.protection.protected import Protected
+from suffice.risk.residuals import stacked_residuals
+
+
+@dataclass(frozen=True)
+class ExplainedColumns:
+    """Columns that are a function of the given ones, constant ones, and other ones that are constant in groups."""
+
+    explained: tuple[str, ...] = ()
+    constant: tuple[str, ...] = ()
+    within: Mapping[str, int] = field(default_factory=dict)
+    """In how many groups."""
+
+    @classmethod
+    def of(cls, done: Protected) -> Self:
+        """Where X leaves no degree of freedom it explains everything, and other rules speak."""
+        found: Counter[tuple[str, bool]] = Counter()
+        for strata, E, _ in stacked_residuals(each for each in done.strata if each.nu > 0):
+            still: Flags = (E == 0).all(axis=1)
+            for i in np.flatnonzero(still.any(axis=1)):
+                flat, names = strata[i].spread.constant, strata[i].design.confidential
+                found.update((names[j], bool(flat[j])) for j in np.flatnonzero(still[i]))
+        names, flat = done.design.confidential, done.spread.constant
+        others = [name for name, constant in zip(names, flat, strict=True) if not constant]
+        return cls(
+            tuple(name for name in others if found[name, False]),
+            tuple(name for name in names if name not in others),
+            {name: found[name, True] for name in others if found[name, True]},
+        )

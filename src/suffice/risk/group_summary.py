@@ -1,0 +1,208 @@
+"""What the guards may know of the groups in which something is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr
+from suffice.design.design import Design
+from suffice.method.method import Method
+from suffice.protection.protected import Protected
+from suffice.risk.dominance import Concentration
+from suffice.risk.nesting import Nesting
+from suffice.risk.outliers import FAR
+from suffice.risk.residuals import pooled
+from suffice.rows.arrow import as_float
+from suffice.rows.derived import RELEASED
+from suffice.rows.rows import Product, Rows, Run
+from suffice.statistics.domain import Domain
+from suffice.statistics.promise import domains
+from suffice.statistics.residual_covariance import AroundRegression
+from suffice.statistics.statistic import Promise
+
+ROOM = 2**20
+"""Groups of parts that may wait to be merged; where there are more in all, as many as these."""
+
+
+@dataclass(frozen=True)
+class GroupSummary:
+    """Groups of records in which something is kept, in counts."""
+
+    name: str
+    """What tells the groups, in a word."""
+    statistics: tuple[str, ...]
+    groups: int
+    smallest: int
+    """Records of the smallest group."""
+    small: tuple[int, int] = (0, 0)
+    """Groups with fewer than 3 and with fewer than 5 records."""
+    nu: int | None = None
+    """The fewest degrees of freedom that a group has, where a covariance is kept in it."""
+    thin: tuple[int, int, int] = (0, 0, 0)
+    """Groups with at most 1, fewer than 5, and fewer than max(10, rank E + 1) degrees of freedom."""
+    residual_rank: int = 0
+    dominated: int = 0
+    """Groups whose total gives their largest record away in some column."""
+    narrow: int = 0
+    """Groups whose mean and variance do."""
+
+
+def summaries(done: Protected, method: Method) -> tuple[GroupSummary, ...]:
+    """Groups in which something is kept: those asked for, clusters, pieces, the levels of an absorbed factor."""
+    rank = gqr(pooled(done)[0]).rank
+    design, every = done.design, method.promises(done.design)
+    levels, own = domains(every), method.own_promises(design)
+    seen = groups_of(done.marked, design, levels, domains(own))
+    finest = _terms(own, domains(own)[-1]) if own else 0
+    found = [_level(done, every, level, *each, finest, rank) for level, each in zip(levels, seen, strict=True)]
+    shared = _shared_values(done) if method.shared else ()
+    return (*found, *_parts_apart(done, method, rank), *shared)
+
+
+@dataclass(frozen=True, repr=False)
+class Pending:
+    """Tables of groups that wait to be merged: few large merges cost less than many."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: Self) -> Pending:
+        parts = (*self.parts, *other.parts)
+        waiting = sum(len(part.groups) for part in parts[1:])
+        return Pending((_together(parts),) if waiting > max(ROOM, len(parts[0].groups)) else parts)
+
+    @classmethod
+    def whole(cls, rows: Rows, of: Any, columns: tuple[str, ...]) -> list[Any]:
+        """All tables that `of` makes of a run, merged, in one pass."""
+        runs = rows.map(lambda run: Product(*(cls((table,)) for table in of(run))), columns, "looking at groups")
+        return [_together(pending.parts) for pending in reduce(add, runs)]
+
+
+def _together(parts: tuple[Any, ...]) -> Any:
+    return type(parts[0]).together(parts)
+
+
+def groups_of(
+    rows: Rows, design: Design, levels: tuple[Domain, ...], own: tuple[Domain, ...] = ()
+) -> list[tuple[Concentration, Nesting | None]]:
+    """What is seen of the groups of every level, and of the method's smallest ones inside its others, in one pass.
+
+    own: those of the levels that the method makes; its smallest groups come last
+    """
+    outer = [place for place, level in enumerate(levels) if level in own and level != own[-1]]
+
+    def of(run: Run) -> list[Concentration | Nesting]:
+        words, Y = _labelled(run, design, levels)
+        return [*(Concentration.of(word, Y) for word in words), *(Nesting.of(words[i], words[-1]) for i in outer)]
+
+    columns = tuple(dict.fromkeys([*(name for level in levels for name in level.by), *design.confidential]))
+    found = Pending.whole(rows, of, columns) if levels else []
+    nested = dict(zip(outer, found[len(levels) :], strict=True))
+    return [(found[place], nested.get(place)) for place in range(len(levels))]
+
+
+def _labelled(run: Run, design: Design, levels: tuple[Domain, ...]) -> tuple[list[NDArray[np.uint64]], Array]:
+    """The group of each record at each level, and its confidential values."""
+    parts = [np.array([as_float(block.columns[name]) for name in design.confidential]) for block in run]
+    words = [[level.labels(block, Y, design) for block, Y in zip(run, parts, strict=True)] for level in levels]
+    return [np.concatenate(each) for each in words], np.hstack(parts).T
+
+
+def _level(
+    done: Protected,
+    promises: Sequence[Promise],
+    level: Domain,
+    found: Concentration,
+    nested: Nesting | None,
+    finest: int,
+    rank: int,
+) -> GroupSummary:
+    """The groups of one level; covariances of residuals count as covariances.
+
+    finest: columns whose fits are kept in the method's smallest groups
+    """
+    here = [promise for promise in promises if promise.domain == level]
+    statistics = tuple(dict.fromkeys(promise.name for promise in here if promise.statistic.in_groups))
+    around = any(isinstance(promise.statistic, AroundRegression) for promise in here)
+    sizes, terms = found.sizes[found.sizes > 0], _terms(here, level)
+    if level.by == tuple(done.design.roles.groups):  # the groups that were protected by themselves
+        nu = np.array([stratum.nu for stratum in done.strata])
+    elif nested is not None:
+        nu = nested.left(1 + finest, max(0, terms - finest))
+    else:
+        nu = sizes - 1 - terms
+    covariance, made = "covariance" in statistics, bool({*level.by} & {*done.labels})
+    return GroupSummary(
+        level.name,
+        (*statistics, *(["covariance"] if around and not covariance else [])),
+        len(sizes),
+        int(sizes.min()),
+        _small(sizes),
+        int(nu.min()) if covariance or around else None,
+        _thin(nu, rank),
+        rank,
+        _groups(done, found, found.dominated, made),
+        _groups(done, found, found.narrow, made) if covariance else 0,
+    )
+
+
+def _terms(promises: Sequence[Promise], level: Domain) -> int:
+    """Columns of X whose fits are kept at a level."""
+    return sum(len(promise.terms or ()) for promise in promises if promise.domain == level)
+
+
+def _parts_apart(done: Protected, method: Method, rank: int) -> Iterator[GroupSummary]:
+    """Parts of the records that several methods protect: nobody is told them, and covariances are kept in each."""
+    if method.apart_of and "covariance" in method.kept:
+        nu, sizes = (np.array(each) for each in zip(*((s.nu, s.spread.rows) for s in done.strata), strict=True))
+        known = len(sizes), int(sizes.min()), (0, 0), int(nu.min())
+        yield GroupSummary("part", method.kept, *known, _thin(nu, rank), rank)
+
+
+def _shared_values(done: Protected) -> Iterator[GroupSummary]:
+    """Groups of records that are released with the same value, column by column."""
+    names, spread = done.design.confidential, done.spread
+
+    def of(run: Run) -> Iterator[Concentration]:
+        for name in names:
+            own, values = (
+                np.concatenate([as_float(block.columns[mark + name]) for block in run]) for mark in ("", RELEASED)
+            )
+            yield Concentration.of(values, own[:, None])
+
+    columns = (*names, *(RELEASED + name for name in names))
+    for j, (name, found) in enumerate(zip(names, Pending.whole(done.aligned, of, columns), strict=True)):
+        known = found.first[:, 0] - abs(spread.mean[j]) > FAR * spread.sd[j]
+        yield GroupSummary(
+            f"released value of {name}",
+            ("mean",),
+            len(found.sizes),
+            int(found.sizes.min()),
+            _small(found.sizes),
+            dominated=int((found.dominated[:, 0] & known).sum()),
+        )
+
+
+def _groups(done: Protected, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:
+    """How many groups are flagged; of those that a method has made only where the largest record is known by its size.
+
+    Nobody knows who else is in such a group, unless it stands out in the file.
+    """
+    spread = done.spread
+    known = found.first - np.abs(spread.mean) > FAR * spread.sd if made else np.ones_like(flags)
+    return int((flags & known).any(axis=1).sum())
+
+
+def _small(sizes: NDArray[np.int64]) -> tuple[int, int]:
+    return int((sizes < 3).sum()), int((sizes < 5).sum())
+
+
+def _thin(nu: NDArray[np.int64], rank: int) -> tuple[int, int, int]:
+    return int((nu <= 1).sum()), int((nu < 5).sum()), int((nu < max(10, rank + 1)).sum())

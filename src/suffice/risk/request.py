@@ -1,0 +1,37 @@
+"""What was asked for, as far as it decides what a release may give away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from suffice.design.design import Design
+from suffice.method.method import Method
+from suffice.seed import Seed
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the method promises and carries over, the columns, and where the key is from."""
+
+    confidential: tuple[str, ...]
+    promises: tuple[str, ...]
+    independent: bool
+    """The released residuals carry nothing of the original ones but their covariance."""
+    shared: bool = False
+    """Every released value is that of a group of records, which hide each other."""
+    d: tuple[float | None, ...] = ()
+    """The correlations that a hybrid was asked for, as used (alpha included)."""
+    seed: str = "entropy"
+    columns: tuple[str, ...] = ()
+    """Names of the released columns."""
+
+    @classmethod
+    def of(cls, method: Method, design: Design, seed: Seed, columns: tuple[str, ...]) -> Self:
+        names, promises = design.confidential, method.kept
+        return cls(names, promises, method.independent, method.shared, method.asked(), seed.source, columns)
+
+    @property
+    def d_told(self) -> tuple[float, ...]:
+        """The sizes of those correlations that were asked for."""
+        return tuple(abs(d) for d in self.d if d is not None)

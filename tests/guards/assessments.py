@@ -1,0 +1,81 @@
+"""Assessments by flat names: a quiet release, and releases that differ from it in a few results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suffice.risk.assessment import Assessment
+from suffice.risk.explained_columns import ExplainedColumns
+from suffice.risk.freedom import Freedom
+from suffice.risk.giants import Giants
+from suffice.risk.history import History
+from suffice.risk.leverage import Leverage
+from suffice.risk.outliers import Outliers
+from suffice.risk.reflection import OneDirection
+from suffice.risk.request import Request
+from suffice.risk.resemblance import Resemblance
+from suffice.risk.row_order import RowOrder
+from suffice.risk.stacked_leverage import StackedLeverage
+from suffice.risk.weights import WeightSummary
+
+RESULTS: dict[str, tuple[type, dict[str, str]]] = {
+    "request": (
+        Request,
+        {name: name for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns")},
+    ),
+    "freedom": (Freedom, {"n": "n", "rank": "rank", "residual_rank": "residual_rank"}),
+    "leverage": (Leverage, {"leverage": "highest", "leverage_counts": "counts", "leverage_term": "term"}),
+    "stacked": (StackedLeverage, {"stacked_leverage": "highest", "unstacked": "unstacked"}),
+    "history": (History, {"ledger": "ledger", "earlier": "earlier"}),
+    "resemblance": (
+        Resemblance,
+        {
+            "canonical": "canonical",
+            "canonical_null": "null",
+            "correlations": "correlations",
+            "kept_scores": "kept_scores",
+            "scores": "scores",
+            "altered_share": "altered_share",
+            "alike_columns": "columns",
+        },
+    ),
+    "direction": (OneDirection, {"reflected": "reflected", "whole_numbers": "whole_numbers"}),
+    "explained": (ExplainedColumns, {"explained": "explained", "constant": "constant", "constant_within": "within"}),
+    "outliers": (Outliers, {"outlying": "far", "outlying_near": "near"}),
+    "giants": (Giants, {"giants": "few", "giants_handed_on": "handed_on"}),
+    "order": (RowOrder, {"order": "correlation", "places": "places"}),
+    "weights": (WeightSummary, {"unweighted": "unweighted", "effective": "effective"}),
+}
+"""Every result that has parts: its class, and the name of each part by its flat name."""
+SINGLE: dict[str, tuple[str, Any]] = {
+    "kept": ("groups", ()),
+    "dependent": ("dependent", {}),
+    "copies": ("copies", 0),
+    "negatives": ("negatives", {}),
+    "broken": ("broken", {}),
+    "unmoved": ("unmoved", 0),
+    "precision": ("precision", {}),
+}
+"""The others, by their flat names, and what they are in a quiet release."""
+CALM: dict[str, Any] = {
+    "n": 1000,
+    "rank": 3,
+    "residual_rank": 2,
+    "confidential": ("turnover", "wages"),
+    "promises": ("mean", "covariance", "fit"),
+    "independent": False,
+    "scores": 2,
+    "ledger": True,
+}
+
+
+def changed(**changes: Any) -> Assessment:
+    """A release that is quiet but for these, by their flat names."""
+    known = {name for _, parts in RESULTS.values() for name in parts} | {*SINGLE}
+    assert {*changes} <= known, f"no result is called {sorted({*changes} - known)}"
+    told = {**CALM, **changes}
+    parts = {
+        result: made(**{own: told[flat] for flat, own in names.items() if flat in told})
+        for result, (made, names) in RESULTS.items()
+    }
+    return Assessment(**parts, **{result: told.get(flat, quiet) for flat, (result, quiet) in SINGLE.items()})
