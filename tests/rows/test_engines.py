@@ -26,9 +26,11 @@ from suffice import (
     Rotate,
     Seed,
     protect,
+    verify,
 )
 from suffice.errors import InputError, UsageError
 from suffice.method.method import Method
+from suffice.report.histograms import Histograms
 from suffice.rows.derived import Computed
 from suffice.rows.memory import MemoryRows
 from suffice.rows.parquet import ParquetRows
@@ -72,9 +74,9 @@ REQUESTS: dict[str, tuple[Roles, Method]] = {
     "dropped": (Roles(confidential=HOLED, given=GIVEN, keep=["founded"], missing="drop"), Ipso()),
     "patterns": (Roles(confidential=HOLED, given="C(region) + age", missing="patterns", smallest_pattern=30), Ipso()),
     "absorbed": (Roles(confidential=CONFIDENTIAL, given="C(code) + log(size)", weight="weight"), Ipso()),
-    "absorbed, fits not kept": (Roles(confidential=CONFIDENTIAL, given="C(code) + log(size)"), Romm(lam=0.5)),
+    "absorbed, fits not kept": (Roles(confidential=CONFIDENTIAL, given="C(code) + log(size)"), Mixture(0.5)),
     "two formulas": (ROLES, Mixture(0.5).then(Restore())),
-    "formula and walk": (
+    "walk within bounds": (
         Roles(confidential=CONFIDENTIAL, given="age", bounds={"wages": (-1e3, None)}),
         Rotate(sweeps=2),
     ),
@@ -145,6 +147,26 @@ def test_a_companion_may_be_rows_of_another_engine() -> None:
     one = protect(own, ROLES, Restore(candidate=beside), Seed.for_tests(2))
     two = protect(ProcessRows(own), ROLES, Restore(candidate=ProcessRows(beside)), Seed.for_tests(2))
     assert_same(one, two)
+
+
+def test_the_steps_before_and_after_a_release_run_there_too(tmp_path: Path) -> None:
+    """Verification, the page for the data holder, and what earlier releases make of leverages."""
+    rows, seed = ProcessRows(table(FEW)), Seed.new_file(tmp_path / "key")
+    roles = Roles(confidential=CONFIDENTIAL, given="age")
+    release = protect(rows, roles, Ipso(), seed)
+    release.write(tmp_path / "first.parquet")
+    sent = len(rows.sent)
+    assert verify(rows, tmp_path / "first.parquet", roles).certificate.holds
+    assert sent < len(rows.sent)
+    sent = len(rows.sent)
+    released = MemoryRows(release.frame)
+    one, two = (Histograms.of(own, released, CONFIDENTIAL) for own in (MemoryRows(table(FEW)), rows))
+    assert np.array_equal(one.counts, two.counts)
+    assert sent < len(rows.sent)
+    wide = Roles(confidential=CONFIDENTIAL, given="log(size)")
+    told = [protect(data, wide, Romm(lam=0.3), seed).facts.stacked_leverage for data in (table(FEW), rows)]
+    assert told[0] == pytest.approx(told[1], rel=ENGINE)
+    assert told[0] > 0
 
 
 def test_it_is_written_and_certified_as_any_other(tmp_path: Path) -> None:

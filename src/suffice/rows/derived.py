@@ -168,7 +168,9 @@ class Derived(Rows):
             yield sent
 
     def frame(self, names: Sequence[str], made: Mapping[str, Any], places: Any) -> Any:
-        return self.rows.frame(names, made, places)
+        own = [name for name in names if name in self.made and name not in made]
+        moved = {name: values.take(places) for name, values in self.gather(own).items()} if own else {}
+        return self.rows.frame(names, {**moved, **made}, places)
 
 
 def _given(made: Mapping[str, Any], name: str) -> Any:

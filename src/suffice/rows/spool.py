@@ -18,7 +18,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.errors import failing
 from suffice.rows.arrow import as_float, columns_of, rechunked, undictionaried
 from suffice.rows.bridge import arrow
-from suffice.rows.memory import ArrayRows
+from suffice.rows.memory import ArrayRows, MemoryRows
 from suffice.rows.parquet import ArrowRows
 from suffice.rows.rows import Kind, Rows, per_run, spans
 
@@ -172,9 +172,7 @@ def in_order(rows: Rows, by: str, columns: Sequence[str]) -> Rows:
     """The rows in the order of a numeric column, missing numbers last: dealt by range, sorted in memory."""
     wanted = list(dict.fromkeys([*columns, by]))
     if rows.held or rows.n <= HELD:
-        held = rows.gather(wanted)
-        order = np.argsort(held[by], kind="stable")
-        return ArrayRows({name: held[name].take(order) for name in columns}, rows.kinds, rows.threads)
+        return MemoryRows(_ordered(rows, by, wanted).select(list(columns)), rows.threads)
     bounds, places = _ranges(rows, by)
 
     def label(start: int, batch: Any) -> NDArray[np.intp]:
@@ -189,15 +187,18 @@ def in_order(rows: Rows, by: str, columns: Sequence[str]) -> Rows:
     parts = rows.deal(label, len(bounds) + 1, wanted, "sorting")
     spool: Spool | None = None
     for part in (each for each in parts if each.n):
-        table = pa.Table.from_batches(part.batches(wanted))
-        order = np.argsort(columns_of(table, [by])[by], kind="stable")
-        table = table.take(arrow(order)).select(list(columns)).combine_chunks()
+        table = _ordered(part, by, wanted).select(list(columns)).combine_chunks()
         spool = spool or Spool(table.schema, {name: rows.kinds[name] for name in columns}, rows.threads)
         for batch in table.to_batches(max_chunksize=per_run()):
             spool.write(batch)
     assert spool is not None
     spool.close()
     return spool
+
+
+def _ordered(rows: Rows, by: str, columns: Sequence[str]) -> pa.Table:
+    table = undictionaried(pa.Table.from_batches(rows.batches(columns)))
+    return table.take(arrow(np.argsort(columns_of(table, [by])[by], kind="stable")))
 
 
 def _ranges(rows: Rows, by: str) -> tuple[Array, NDArray[np.int64]]:
