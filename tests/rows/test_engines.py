@@ -100,7 +100,7 @@ def assert_same(one: Release, two: Release) -> None:
     for name in one.frame.column_names:
         a, b = one.frame[name], two.frame[name]
         if name not in one.design.confidential:
-            assert a.cast(b.type).to_pylist() == b.to_pylist(), name
+            assert a.cast(b.type).equals(b), name
             continue
         x, y = (np.array(column.to_pylist(), dtype=float) for column in (a, b))
         assert np.array_equal(np.isnan(x), np.isnan(y))
