@@ -59,6 +59,9 @@ class Absorption:
     mean: Array
     labels: NDArray[np.int32] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:  # whoever has some of the records looks their levels up
+        return {**vars(self), "labels": None}
+
     @classmethod
     def learn(
         cls,

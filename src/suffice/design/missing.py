@@ -176,4 +176,5 @@ def chosen(rows: Rows, settled: Selection, names: Sequence[str]) -> Rows:
         )
     found = rows.select(settled.kept, names, settled.blank)
     found.notes, found.progress = (*rows.notes, settled.note), rows.progress
+    found.behind = tuple(name for name in rows.kinds if name not in found.kinds)
     return found

@@ -19,7 +19,9 @@ from suffice.rows.rows import Rows
 
 
 def open_rows(data: Any, threads: int, progress: Progress | None) -> Rows:
-    """Rows of a frame or a path."""
+    """Rows of a frame or a path; rows of an engine are taken as they are, with its threads and progress."""
+    if isinstance(data, Rows):
+        return data
     if not isinstance(data, str | os.PathLike):
         return MemoryRows(data, threads, progress)
     if kind_of(data) == "parquet":
@@ -69,6 +71,8 @@ def _read_text(path: str, kind: str, schema: Any) -> pa.Table:
 
 def named_sources(data: Any) -> list[Path]:
     """The file, or the folder and its files, that data were read from."""
+    if isinstance(data, Rows):
+        return [*data.paths]
     if not isinstance(data, str | os.PathLike):
         return []
     path = Path(data)

@@ -94,7 +94,7 @@ class Attestation:
             notes += [f"constant, kept as they are: {_some(constant)}"]
         if unweighted := self.assessment.weights.unweighted:
             notes += [f"{unweighted} records have weight zero: they are protected and count in no statistic"]
-        dropped = [*design.roles.dropped(self.rows.kinds), *design.roles.identifiers]
+        dropped = [*design.roles.dropped((*self.rows.kinds, *self.rows.behind)), *design.roles.identifiers]
         if dropped:
             notes += [f"columns dropped: {_some(dropped)}"]
         if design.roles.keep:

@@ -47,7 +47,8 @@ def protect(
     Folds the rows to their small factor, solves, runs the guards, and certifies what leaves. Neither the engine,
     nor the block size, nor the number of threads changes a release made with the same key.
 
-    data: a pandas, polars or pyarrow frame, a NumPy array (columns x0, x1, ...), or a path.
+    data: a pandas, polars or pyarrow frame, a NumPy array (columns x0, x1, ...), or a path; or the rows of an engine
+        of one's own (`suffice.rows.rows.Rows`), which has its own threads and progress.
     roles: what each column is.
     method: how; `suffice.methods()` lists them, `first.then(second)` puts them in order.
     seed: the secret key; without one a new one is drawn and the release cannot be repeated.

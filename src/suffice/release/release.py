@@ -72,7 +72,7 @@ class Release:
         limits: Limits | None,
         coding: Coding,
     ) -> Release:
-        taken = [name for name in done.labels if name in rows.kinds]
+        taken = [name for name in done.labels if name in (*rows.kinds, *rows.behind)]
         if taken:
             raise UsageError(
                 f"{method.name} makes a column {taken[0]!r} and the data have one.\nRename that of the data."

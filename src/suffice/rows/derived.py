@@ -34,7 +34,7 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """Columns of numbers computed from a block, by its columns `needs` as the source has them.
+    """Columns of numbers computed from a block, by its columns `needs` as the rows have them that it is put beside.
 
     stream: whose numbers the computation draws; it stays here, and every block is sent with its own key
     """
@@ -54,16 +54,21 @@ class Assembly:
     """A run as it is sent to a worker, made into the run that was asked for."""
 
     columns: tuple[str, ...]
-    computed: tuple[Computed, ...]
+    computed: Mapping[Computed, Sequence[str]]
+    """With the names that are wanted of each: another column may have replaced the others."""
+
+    @property
+    def needs(self) -> list[str]:
+        return [name for column in self.computed for name in column.needs]
 
     def __call__(self, run: Run) -> Run:
         return [self._block(block) for block in run]
 
     def _block(self, block: Block) -> Block:
         made: dict[str, Any] = {}
-        for number, column in enumerate(self.computed):
+        for number, (column, wanted) in enumerate(self.computed.items()):
             values = column.of(replace(block, key=block.columns.get(_key(number))))
-            made.update(zip(column.names, values.T, strict=True))
+            made |= {name: own for name, own in zip(column.names, values.T, strict=True) if name in wanted}
         return replace(block, columns={n: made[n] if n in made else block.columns[n] for n in self.columns})
 
 
@@ -76,9 +81,12 @@ class Derived(Rows):
     """Rows with columns added or replaced: arrays in row order, columns of aligned rows, or computed from others."""
 
     def __init__(self, rows: Rows, made: Mapping[str, Any]) -> None:
-        flat = isinstance(rows, Derived) and not rows.made.keys() & made.keys()  # one layer is enough
-        self.rows: Rows = rows.rows if isinstance(rows, Derived) and flat else rows
-        self.made: dict[str, Any] = {**rows.made, **made} if isinstance(rows, Derived) and flat else dict(made)
+        apart = {name: column for name, column in made.items() if isinstance(column, Computed)}
+        if not _same({}, made):  # replaced beside a computation that needs the original
+            rows, made = Derived(rows, apart), {name: column for name, column in made.items() if name not in apart}
+        self.rows, self.made = rows, dict(made)
+        if isinstance(rows, Derived) and _same(rows.made, made):  # one layer is enough
+            self.rows, self.made = rows.rows, {**rows.made, **made}
         self.n, self.threads, self.progress, self.notes = rows.n, rows.threads, rows.progress, rows.notes
         self.held, self.ahead = rows.held, rows.ahead  # type: ignore[method-assign]  # worked on where the source is
         self.kinds = {**self.rows.kinds, **{name: _kind(column) for name, column in self.made.items()}}
@@ -98,15 +106,15 @@ class Derived(Rows):
         if not made:
             yield from self.rows.batches(columns)
             return
-        assembly = self._assembly(made)
+        assembly, names = self._assembly(made), tuple(columns)
         own, others = self._own(made, assembly), self._others(made, assembly)
         read = list(dict.fromkeys([*(name for name in columns if name not in self.made), *own]))
 
-        def of(item: tuple[Any, Run]) -> Any:
+        def of(item: tuple[Any, Run]) -> Any:  # these rows stay here: whoever works on a batch has no use for them
             batch, run = item[0], assembly(item[1])
             fresh = batch_of(run, made)
-            arrays = [(fresh if name in self.made else batch).column(name) for name in columns]
-            return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+            arrays = [(fresh if name in made else batch).column(name) for name in names]
+            return pa.RecordBatch.from_arrays(arrays, names=names)
 
         def items() -> Iterator[tuple[Any, Run]]:
             one, two = tee(self.rows.batches(read))
@@ -115,22 +123,23 @@ class Derived(Rows):
         yield from self.ahead(of, items())
 
     def _assembly(self, columns: Sequence[str]) -> Assembly:
-        computed = (self.made[name] for name in columns if isinstance(self.made.get(name), Computed))
-        return Assembly(tuple(columns), tuple(dict.fromkeys(computed)))
+        computed: dict[Computed, list[str]] = {}
+        for name in columns:
+            if isinstance(column := self.made.get(name), Computed):
+                computed.setdefault(column, []).append(name)
+        return Assembly(tuple(columns), computed)
 
     def _own(self, columns: Sequence[str], assembly: Assembly) -> list[str]:
         """Columns of the source that are needed: one at least, since it tells how many rows there are."""
-        needs = [name for column in assembly.computed for name in column.needs]
-        elsewhere = {name for name, column in self.made.items() if not isinstance(column, Computed)}
-        found = [name for name in needs if name not in elsewhere]
+        found = [name for name in assembly.needs if _given(self.made, name) is None]
         found += [name for name in columns if name not in self.made]
-        return list(dict.fromkeys(found)) or list(self.rows.kinds)[:1]
+        kinds = self.rows.kinds
+        return list(dict.fromkeys(found)) or sorted(kinds, key=lambda name: kinds[name] in ("date", "other"))[:1]
 
     def _others(self, columns: Sequence[str], assembly: Assembly) -> list[tuple[Rows, list[tuple[str, str]]]]:
         """Aligned rows, with their columns that are needed and the names that these have here."""
-        needs = [name for column in assembly.computed for name in column.needs]
         found: dict[int, tuple[Rows, list[tuple[str, str]]]] = {}
-        for name in dict.fromkeys([*columns, *needs]):
+        for name in dict.fromkeys([*columns, *assembly.needs]):
             if isinstance(column := self.made.get(name), Beside):
                 found.setdefault(id(column.rows), (column.rows, []))[1].append((column.name, name))
         return list(found.values())
@@ -143,7 +152,7 @@ class Derived(Rows):
         others: Sequence[tuple[Rows, list[tuple[str, str]]]],
     ) -> Iterator[Run]:
         """Runs of the source with all that a worker needs beside them."""
-        wanted = {*columns, *(name for column in assembly.computed for name in column.needs)}
+        wanted = {*columns, *assembly.needs}
         arrays = {name: self.made[name] for name in wanted if isinstance(self.made.get(name), np.ndarray)}
         aligned = [rows.runs([theirs for theirs, _ in names]) for rows, names in others]
         for run, *beside in zip(runs, *aligned, strict=True):
@@ -168,10 +177,27 @@ class Derived(Rows):
         return self.rows.select(kept, own, blank).with_columns(self.made)
 
     def frame(self, names: Sequence[str], made: Mapping[str, Any], places: Any) -> Any:
-        return self.rows.frame(names, made, places)
+        own = [name for name in names if name in self.made and name not in made]
+        moved = {name: values.take(places) for name, values in self.gather(own).items()} if own else {}
+        return self.rows.frame(names, {**moved, **made}, places)
+
+
+def _given(made: Mapping[str, Any], name: str) -> Any:
+    """What a computation is given in place of the source's column, if anything: never what is computed."""
+    return None if isinstance(column := made.get(name), Computed) else column
+
+
+def _same(below: Mapping[str, Any], above: Mapping[str, Any]) -> bool:
+    """Whether every computation still sees what it saw, if two layers of columns are made one."""
+    both, fresh = {**below, **above}, [column for column in above.values() if isinstance(column, Computed)]
+    computed = [*fresh, *(column for column in below.values() if isinstance(column, Computed))]
+    hidden = any(isinstance(below.get(name), Computed) for column in fresh for name in column.needs)
+    return not hidden and all(_given(both, n) is _given(below, n) for column in computed for n in column.needs)
 
 
 def _kind(column: Any) -> Kind:
+    if isinstance(column, Beside):
+        return column.rows.kinds[column.name]
     return "integer" if isinstance(column, np.ndarray) and column.dtype.kind in "iu" else "float"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
@@ -79,7 +80,9 @@ class Product(tuple[Any, ...]):
 class Rows(ABC):
     """A source that gives the same rows in the same order every time.
 
-    An engine supplies `runs`, and `ahead` where its work is done elsewhere; the verbs follow.
+    An engine supplies `runs`, `batches` where it has columns that blocks do not hold (dates and the like), and `ahead`
+    where its work is done elsewhere: all that is sent there can be pickled, and no key of a release is in it. The verbs
+    follow.
     """
 
     n: int
@@ -88,6 +91,10 @@ class Rows(ABC):
     progress: Progress | None = None
     notes: Sequence[str] = ()
     """How the rows were read, where a reader should know."""
+    paths: Sequence[Path] = ()
+    """Files that the rows are read from: a release replaces none of them."""
+    behind: Sequence[str] = ()
+    """Columns that the source has and these rows, which are some of its rows, have not."""
     held: bool = False
     """Whether all rows are in memory: what has as many rows may then be kept there as well."""
 
@@ -161,13 +168,16 @@ class Rows(ABC):
         return dealt(self, label, count, columns, stage, folder)
 
     def sorted(self, by: str, columns: Sequence[str]) -> Rows:
-        """The rows in the order of a numeric column, equal ones in the order they had."""
+        """The rows in the order of a numeric column, missing numbers last, equal ones in the order they had."""
         from suffice.rows.spool import in_order
 
         return in_order(self, by, columns)
 
     def with_columns(self, made: Mapping[str, Any]) -> Rows:
-        """The rows with columns added or replaced: arrays in row order, columns of aligned rows, or computed ones."""
+        """The rows with columns added or replaced: arrays in row order, columns of aligned rows, or computed ones.
+
+        A computation sees these rows, as they are without the columns that it is put beside.
+        """
         from suffice.rows.derived import Derived
 
         return Derived(self, made)

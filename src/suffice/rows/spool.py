@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.errors import failing
 from suffice.rows.arrow import as_float, columns_of, rechunked, undictionaried
-from suffice.rows.bridge import arrow, numbers
-from suffice.rows.memory import ArrayRows
+from suffice.rows.bridge import arrow
+from suffice.rows.memory import ArrayRows, MemoryRows
 from suffice.rows.parquet import ArrowRows
 from suffice.rows.rows import Kind, Rows, per_run, spans
 
@@ -31,8 +31,18 @@ SAMPLED = 2**14
 class Spool(ArrowRows):
     """Written once, batch by batch, then read as often as need be; it vanishes with the last who holds it."""
 
-    def __init__(self, schema: Any, kinds: Mapping[str, Kind], threads: int, folder: str | None = None) -> None:
+    def __init__(
+        self,
+        schema: Any,
+        kinds: Mapping[str, Kind],
+        threads: int,
+        folder: str | None = None,
+        source: Rows | None = None,
+    ) -> None:
+        """source: the rows that these are some of, and are worked on as"""
         self.schema, self.kinds, self.threads, self.n = schema, kinds, threads, 0
+        if source is not None:
+            self.ahead = source.ahead  # type: ignore[method-assign]
         with failing("Rows cannot be set aside"):
             self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  # lives as long as the rows
         self.writer: Any = pa.ipc.new_stream(pa.PythonFile(self.file, "w"), schema)
@@ -87,14 +97,12 @@ def selected(rows: Rows, kept: Flags, columns: Sequence[str], blank: Mapping[str
     """Some of the rows, in order; `blank`: cells made missing."""
     spool: Spool | None = None
     start = 0
+    kinds: dict[str, Kind] = {name: "float" if name in blank else rows.kinds[name] for name in columns}
     for batch in rows.batches(columns):
         here = slice(start, start + len(batch))
-        arrays = [
-            _blanked(array, blank[name][here]) if name in blank else array
-            for name, array in zip(columns, batch.columns, strict=True)
-        ]
+        arrays = [_blanked(batch, name, blank[name][here]) if name in blank else batch.column(name) for name in columns]
         batch = pa.RecordBatch.from_arrays(arrays, names=list(columns))
-        spool = spool or Spool(batch.schema, {name: rows.kinds[name] for name in columns}, rows.threads)
+        spool = spool or Spool(batch.schema, kinds, rows.threads, source=rows)
         spool.write(batch.filter(arrow(kept[here])))
         start += len(batch)
     assert spool is not None
@@ -102,9 +110,8 @@ def selected(rows: Rows, kept: Flags, columns: Sequence[str], blank: Mapping[str
     return spool
 
 
-def _blanked(column: Any, blank: Flags) -> Any:
-    values = as_float(numbers(column))
-    return arrow(np.where(blank, np.nan, values))
+def _blanked(batch: Any, name: str, blank: Flags) -> Any:
+    return arrow(np.where(blank, np.nan, as_float(columns_of(batch, [name])[name])))
 
 
 def dealt(
@@ -132,7 +139,7 @@ def parted(
     spools: list[Spool] = []
     done = 0
     for batch, sizes in rows.ahead(lambda item: _parted(*item, count), items):
-        spools = spools or [Spool(batch.schema, kinds, rows.threads, folder) for _ in range(count)]
+        spools = spools or [Spool(batch.schema, kinds, rows.threads, folder, rows) for _ in range(count)]
         ends = np.cumsum(sizes)
         for spool, first, size in zip(spools, ends - sizes, sizes, strict=True):
             if size:
@@ -162,12 +169,10 @@ def _parted(batch: Any, labels: NDArray[Any], count: int) -> tuple[Any, NDArray[
 
 
 def in_order(rows: Rows, by: str, columns: Sequence[str]) -> Rows:
-    """The rows in the order of a numeric column, equal ones in the order they had: dealt by range, sorted in memory."""
+    """The rows in the order of a numeric column, missing numbers last: dealt by range, sorted in memory."""
     wanted = list(dict.fromkeys([*columns, by]))
     if rows.held or rows.n <= HELD:
-        held = rows.gather(wanted)
-        order = np.argsort(as_float(held[by]), kind="stable")
-        return ArrayRows({name: held[name].take(order) for name in columns}, rows.kinds, rows.threads)
+        return MemoryRows(_ordered(rows, by, wanted).select(list(columns)), rows.threads)
     bounds, places = _ranges(rows, by)
 
     def label(start: int, batch: Any) -> NDArray[np.intp]:
@@ -181,10 +186,8 @@ def in_order(rows: Rows, by: str, columns: Sequence[str]) -> Rows:
 
     parts = rows.deal(label, len(bounds) + 1, wanted, "sorting")
     spool: Spool | None = None
-    for part in parts:
-        table = pa.Table.from_batches(part.batches(wanted))
-        values = as_float(columns_of(table, [by])[by])
-        table = table.take(arrow(np.argsort(values, kind="stable"))).select(list(columns)).combine_chunks()
+    for part in (each for each in parts if each.n):
+        table = _ordered(part, by, wanted).select(list(columns)).combine_chunks()
         spool = spool or Spool(table.schema, {name: rows.kinds[name] for name in columns}, rows.threads)
         for batch in table.to_batches(max_chunksize=per_run()):
             spool.write(batch)
@@ -193,13 +196,18 @@ def in_order(rows: Rows, by: str, columns: Sequence[str]) -> Rows:
     return spool
 
 
+def _ordered(rows: Rows, by: str, columns: Sequence[str]) -> pa.Table:
+    table = undictionaried(pa.Table.from_batches(rows.batches(columns)))
+    return table.take(arrow(np.argsort(columns_of(table, [by])[by], kind="stable")))
+
+
 def _ranges(rows: Rows, by: str) -> tuple[Array, NDArray[np.int64]]:
     """Values, and places among equal ones, between which about HELD / 2 rows lie."""
     step = max(1, rows.n // SAMPLED)
 
     def of(run: Sequence[Any]) -> tuple[Array, NDArray[np.int64]]:
         places = [np.arange(-block.start % step, len(block), step) for block in run]
-        values = [as_float(block.columns[by])[at] for block, at in zip(run, places, strict=True)]
+        values = [block.columns[by][at] for block, at in zip(run, places, strict=True)]
         return np.concatenate(values), np.concatenate([p + b.start for b, p in zip(run, places, strict=True)])
 
     found = list(rows.map(of, [by], "sorting"))
