@@ -63,6 +63,27 @@ def test_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert "certificate: HOLDS" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("block", blocks(ROOT / "docs" / "how_it_works.md", "python"))
+def test_the_page_on_the_design_runs(block: str):
+    exec(compile(block, "how_it_works.md", "exec"), {})
+
+
+def test_the_page_on_the_design_names_every_room():
+    page = (ROOT / "docs" / "how_it_works.md").read_text(encoding="utf-8")
+    text = page.partition("## The rooms")[2].partition("##")[0]
+    said = {name.strip() for line in re.findall(r"^    (\S+(?: \| \S+)*)  ", text, re.M) for name in line.split("|")}
+    source = Path(suffice.__file__).parent
+    rooms = {path.parent.name for path in source.glob("*/__init__.py")}
+    assert {name for name in said if "." not in name} == rooms
+    assert all((source / name).exists() for name in said)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_files_that_are_named_exist(page: Path):
+    for name in re.findall(r"`((?:\w+/)+\w+\.\w+)`", page.read_text(encoding="utf-8")):
+        assert (ROOT / name).exists() or (ROOT / "src" / "suffice" / name).exists(), name
+
+
 @pytest.mark.parametrize("block", [text for page in PAGES for text in blocks(page, "toml")])
 def test_plans_in_the_documentation_are_plans(block: str):
     assert Plan.parse(block).method

@@ -45,7 +45,9 @@ class Resize(Synthetic):
 
     >>> rng = np.random.default_rng(1)
     >>> Y = rng.exponential(size=(50, 2))
-    >>> Ystar = Resize(m=7).draw(Y.mean(axis=0), np.linalg.cholesky(np.cov(Y.T, bias=True)).T, rng.normal(size=(7, 2)))
+    >>> from suffice.seed import Seed
+    >>> R = np.linalg.cholesky(np.cov(Y.T, bias=True)).T
+    >>> Ystar = Resize(m=7).draw(Y.mean(axis=0), R, None, 7, Seed.for_tests(1).derive())
     >>> np.allclose(Ystar.mean(axis=0), Y.mean(axis=0)), np.allclose(np.cov(Ystar.T, bias=True), np.cov(Y.T, bias=True))
     (True, True)
     """
