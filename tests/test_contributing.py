@@ -170,16 +170,13 @@ def test_a_guard_is_a_function_of_results(examples: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_an_engine_is_one_file(
-    name: str, examples: dict[str, Any], data: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_engine_is_one_file(name: str, examples: dict[str, Any], data: pl.DataFrame, tmp_path: Path) -> None:
     numbers = data.select(*AMOUNTS, "employees")
     for column in numbers.columns:
         np.save(tmp_path / f"{column}.npy", numbers[column].to_numpy())
     rows, roles = examples["NumpyFolder"](tmp_path), Roles(confidential=AMOUNTS, given="log(employees)")
     method = examples[name].examples()[0]
     expected = made(numbers, method, roles).frame
-    monkeypatch.setattr("suffice.release.protect.open_rows", lambda data, *_: data)
     release = made(rows, method, roles)
     assert release.certificate.holds
     for column in AMOUNTS:

@@ -11,6 +11,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, split
 from suffice.errors import InfeasibleError, UsageError
 from suffice.microdata.resize import Resize, factored, resized
+from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, CHANCE
 from tests.truth import ratios
 
@@ -40,7 +41,7 @@ def test_theorem_3(seed: int, n: int, k: int, spare: int, dependent: bool, const
         Y[:, 1] = 7.1
     Y = Y * 10.0 ** np.array(scale[:k])
     m = gqr(np.hstack([np.ones((n, 1)), Y])).rank + spare  # from the least that there can be
-    Ystar = Resize(m=m).draw(*factored(Y), rng.normal(size=(m, k)))
+    Ystar = resized(*factored(Y), rng.normal(size=(m, k)))
     assert Ystar.shape == (m, k)
     assert worst(Y, Ystar) <= ALGEBRA
     if constant and k > 1:
@@ -75,7 +76,7 @@ def test_regressions_among_the_columns_are_kept() -> None:
 def test_too_few_records_are_refused_with_the_numbers(m: int) -> None:
     Y = np.random.default_rng(1).normal(size=(30, 3))
     with pytest.raises(InfeasibleError, match=f"needs 4 records at least and {m} are asked for") as caught:
-        Resize(m=m).draw(*factored(Y), np.ones((m, 3)))
+        Resize(m=m).draw(*factored(Y), None, m, Stream(bytes(32)))
     assert caught.value.exit_code == 5
 
 

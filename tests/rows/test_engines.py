@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -37,20 +36,12 @@ from suffice.rows.parquet import ParquetRows
 from suffice.rows.rows import BLOCK, Block, Rows
 from suffice.seed import BlockKey, Stream
 from tests.laws.test_protect import METHODS, ROLES, candidate, firms, to_table
-from tests.rows.process_engine import ProcessRows, pool
+from tests.rows.process_engine import ProcessRows
 from tests.tolerances import ENGINE
 
 FEW = 700
 CONFIDENTIAL = list(ROLES.confidential)
 GIVEN = "C(region) + log(size) + age"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def workers() -> Iterator[None]:
-    """They end with the last test that needs them."""
-    yield
-    pool().shutdown()
-    pool.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -164,7 +155,7 @@ def test_the_steps_before_and_after_a_release_run_there_too(tmp_path: Path) -> N
     assert np.array_equal(one.counts, two.counts)
     assert sent < len(rows.sent)
     wide = Roles(confidential=CONFIDENTIAL, given="log(size)")
-    told = [protect(data, wide, Romm(lam=0.3), seed).facts.stacked_leverage for data in (table(FEW), rows)]
+    told = [protect(data, wide, Romm(lam=0.3), seed).assessment.stacked.highest for data in (table(FEW), rows)]
     assert told[0] == pytest.approx(told[1], rel=ENGINE)
     assert told[0] > 0
 

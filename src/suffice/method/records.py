@@ -49,4 +49,4 @@ class Records:
         return len(self.Y)
 
     def __repr__(self) -> str:
-        return f"Task({self.n} records, {self.X.shape[1]} given, {self.Y.shape[1]} confidential)"
+        return f"Records({self.n} records, {self.X.shape[1]} given, {self.Y.shape[1]} confidential)"
