@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -33,6 +34,27 @@ def assigned(name: str) -> list[str]:
 
 def test_no_class_name_twice():
     assert [name for name, count in classes().items() if count > 1] == []
+
+
+PARTICIPLES = {"Fitted", "Masked", "Protected", "Derived"}
+"""A public method, and the words of the design itself."""
+NOUNS = {"Seed", "Finding", "Grouping", "Coding", "Drawing", "Nesting", "Standing", "DomainStanding"} | {"ControlledRounding"}
+    "Seed",
+    "Finding",
+    "Grouping",
+    "Coding",
+    "Drawing",
+    "Nesting",
+    "Standing",
+    "DomainStanding",
+    "ControlledRounding",
+}
+"""Nouns that end like participles."""
+
+
+def test_no_participle_is_a_class():
+    found = {name for name in classes() if re.search(r"(ed|ing|wn|ept|ade)$", name)}
+    assert found - PARTICIPLES - NOUNS == set()
 
 
 def test_one_home_for_what_everybody_uses():

@@ -95,7 +95,7 @@ def seen(value: Any) -> Any:
             about = [value.about(np.array([0.5, 1.0, 0.0]))] if value.parts else []
             return [len(value.parts), *(R.T @ R for R in about)]
         case Product():
-            return [*seen(value.one), *seen(value.two)]
+            return [each for part in value for each in seen(part)]
         case _:
             return [value]
 

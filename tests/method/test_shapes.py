@@ -29,7 +29,7 @@ from suffice.method.recordwise import Recordwise
 from suffice.method.rowwise import Rowwise
 from suffice.method.synthetic import Synthetic
 from suffice.rows.arrow import as_float
-from suffice.rows.derived import Beside, Computed
+from suffice.rows.derived import Beside, Computation
 from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Block, Rows
 from suffice.rows.spool import stored
@@ -106,7 +106,7 @@ class Noise(Rowwise):
             E = np.sqrt(share) * sd * block.key.normals(len(Y), len(names))
             return np.asarray(mean + (Y + E - mean) / np.sqrt(1 + share))
 
-        computed = Computed(names, of, names, stream)
+        computed = Computation(names, of, names, stream)
         return dict.fromkeys(names, computed)
 
     @classmethod

@@ -20,7 +20,7 @@ from suffice.algebra.decomposition import gqr, split
 from suffice.protection.steps import SAMPLED
 from suffice.risk import group_summary
 from suffice.risk.dominance import Concentration
-from suffice.risk.group_summary import Pending
+from suffice.risk.group_summary import GroupTables
 from suffice.risk.nesting import Nesting
 from suffice.risk.residuals import ResidualPair
 from suffice.rows.derived import RELEASED
@@ -44,9 +44,9 @@ def test_what_waits_is_merged_before_it_is_much(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(group_summary, "ROOM", 20)
     rng = np.random.default_rng(1)
     words, Y = rng.integers(0, 12, 500), rng.integers(-9, 9, (500, 2)).astype(float)
-    pending, most = Pending((Concentration.of(words[:10], Y[:10]),)), 0
+    pending, most = GroupTables((Concentration.of(words[:10], Y[:10]),)), 0
     for first in range(10, 500, 10):
-        pending += Pending((Concentration.of(words[first : first + 10], Y[first : first + 10]),))
+        pending += GroupTables((Concentration.of(words[first : first + 10], Y[first : first + 10]),))
         most = max(most, sum(len(part.groups) for part in pending.parts))
     whole, found = Concentration.of(words, Y), Concentration.together(pending.parts)
     assert most <= 12 + 20

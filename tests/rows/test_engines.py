@@ -30,7 +30,7 @@ from suffice import (
 from suffice.errors import InputError, UsageError
 from suffice.method.method import Method
 from suffice.report.histograms import Histograms
-from suffice.rows.derived import Computed
+from suffice.rows.derived import Computation
 from suffice.rows.memory import MemoryRows
 from suffice.rows.parquet import ParquetRows
 from suffice.rows.rows import BLOCK, Block, Rows
@@ -235,7 +235,7 @@ def test_a_stream_cannot_be_sent() -> None:
         list(rows.map(lambda run: stream.normals(0, len(run), 1), ["age"], "trying"))
     with pytest.raises(TypeError, match="secret"):
         cloudpickle.dumps(stream)
-    computed = Computed(("age",), lambda block: np.ones((len(block), 1)), ("one",), stream)
+    computed = Computation(("age",), lambda block: np.ones((len(block), 1)), ("one",), stream)
     assert pickle.loads(cloudpickle.dumps(computed)).stream is None
     assert not rows.sent
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from suffice import Ipso, Microaggregate, Roles, Seed, protect
 from suffice.rows.arrow import kinds
-from suffice.rows.derived import Beside, Computed
+from suffice.rows.derived import Beside, Computation
 from suffice.rows.memory import ArrayRows, MemoryRows
 from suffice.rows.parquet import ParquetRows
 from suffice.rows.rows import BLOCK, Block, Rows
@@ -258,8 +258,8 @@ def test_no_part_of_a_sort_is_much_larger_than_what_is_held(monkeypatch: pytest.
     assert max(sizes) <= 2_000
 
 
-def computed(name: str, needs: str, of: Callable[[Any], Any]) -> Computed:
-    return Computed((needs,), lambda block: of(np.asarray(block.columns[needs], dtype=float))[:, None], (name,))
+def computed(name: str, needs: str, of: Callable[[Any], Any]) -> Computation:
+    return Computation((needs,), lambda block: of(np.asarray(block.columns[needs], dtype=float))[:, None], (name,))
 
 
 WHOLE = np.asarray(table()["whole"]).astype(float)
@@ -342,7 +342,7 @@ def test_a_computation_sees_the_rows_that_it_is_put_beside(rows: Rows) -> None:
 
 
 def test_of_a_computation_of_several_columns_one_may_be_replaced() -> None:
-    both = Computed(("whole",), lambda block: np.column_stack([block.columns["whole"]] * 2), ("a", "b"))
+    both = Computation(("whole",), lambda block: np.column_stack([block.columns["whole"]] * 2), ("a", "b"))
     made = MemoryRows(table()).with_columns(dict.fromkeys("ab", both)).with_columns({"b": np.zeros(N)})
     a, b = numbers(made, "a", "b")
     assert np.array_equal(a, WHOLE)
@@ -358,7 +358,7 @@ def test_each_computation_draws_from_its_own_stream(rows: Rows) -> None:
         assert block.key is not None
         return block.key.normals(len(block), 1)
 
-    made = rows.with_columns({"a": Computed((), of, ("a",), one), "b": Computed((), of, ("b",), two)})
+    made = rows.with_columns({"a": Computation((), of, ("a",), one), "b": Computation((), of, ("b",), two)})
     wanted = [
         np.vstack([key.normals(i, size, 1) for i, size in enumerate((BLOCK, BLOCK, 321))])[:, 0] for key in (one, two)
     ]

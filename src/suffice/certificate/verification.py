@@ -202,13 +202,13 @@ def _compared(before: Rows, after: Rows, names: tuple[str, ...]) -> tuple[bool, 
     """Whether these columns are the same multiset of rows, and whether they stand in the same order."""
     if not names:
         return before.n == after.n, False
-    one, two = (
+    (one, digest), (two, other) = (
         rows.fold(lambda block: Product(Multiset.of(block, names), Digest.of(block, names)), names, "comparing")
         for rows in (before, after)
     )
-    ordered = all(one.two.column(name) == two.two.column(name) for name in names)
-    several = any(len(set(digests)) > 1 for digests in one.two.columns.values()) or before.n > 1
-    return one.one == two.one, ordered and several
+    ordered = all(digest.column(name) == other.column(name) for name in names)
+    several = any(len(set(digests)) > 1 for digests in digest.columns.values()) or before.n > 1
+    return one == two, ordered and several
 
 
 def _findings(after: Rows, roles: Roles, in_order: bool) -> tuple[Finding, ...]:

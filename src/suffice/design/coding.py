@@ -15,7 +15,7 @@ from suffice.design.groups import learnt
 from suffice.design.roles import Roles
 from suffice.rows.arrow import as_float
 from suffice.rows.bridge import arrow, numbers
-from suffice.rows.derived import Computed
+from suffice.rows.derived import Computation
 from suffice.rows.rows import Block, Kind, Rows
 
 
@@ -46,7 +46,7 @@ class Coding:
 
     def encoded(self, rows: Rows) -> Rows:
         """The rows with numbers in place of what is coded."""
-        columns = {name: Computed((name,), _Numbers(name, self.levels.get(name)), (name,)) for name in self.types}
+        columns = {name: Computation((name,), _Numbers(name, self.levels.get(name)), (name,)) for name in self.types}
         return rows.with_columns(columns) if columns else rows
 
     def decoded(self, columns: Mapping[str, Array]) -> dict[str, Any]:

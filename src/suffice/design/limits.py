@@ -72,10 +72,10 @@ class Limits:
                     limits._look(block, roles.integer), _Largest(np.fmax.reduce(limits._sizes(Y, b), axis=0))
                 )
 
-        found = rows.fold(of, design.columns, "checking limits")
-        if found.one.seen:
-            raise _left(found.one.seen)
-        return replace(limits, scale=found.two.values) if limits.names or limits.equalities else None
+        troubles, largest = rows.fold(of, design.columns, "checking limits")
+        if troubles.seen:
+            raise _left(troubles.seen)
+        return replace(limits, scale=largest.values) if limits.names or limits.equalities else None
 
     @classmethod
     def of(cls, confidential: Sequence[str], low: Array, high: Array, conditions: Sequence[Edit]) -> Limits:

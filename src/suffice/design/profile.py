@@ -172,15 +172,15 @@ def profiled(rows: Rows, matrices: Matrices) -> Profile:
         found = Ends.of(matrices.matrix(block), design.weights(block), 0.0)
         return Product(found, Digest.of(block, matrices.columns))
 
-    first = rows.fold(ends, matrices.columns, "reading")
-    mean = first.one.mean
+    first, digest = rows.fold(ends, matrices.columns, "reading")
+    mean = first.mean
     second = rows.fold(
         lambda block: Ends.of(matrices.matrix(block), design.weights(block), mean), matrices.columns, "reading"
     )
-    weight = float(first.one.total)
+    weight = float(first.total)
     variance = second.squares / np.maximum(second.weight, 1e-300)
-    spread = Spread(first.one.rows, weight, mean, weight * variance, first.one.low, first.one.high)
-    return Profile(spread, Sample(), first.two, first.one.unweighted, first.one.heaviness)
+    spread = Spread(first.rows, weight, mean, weight * variance, first.low, first.high)
+    return Profile(spread, Sample(), digest, first.unweighted, first.heaviness)
 
 
 @dataclass(frozen=True, repr=False)

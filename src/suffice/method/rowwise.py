@@ -23,7 +23,7 @@ class Rowwise(Method):
     def columns(self, rows: Rows, design: Design, stream: Stream) -> Mapping[str, Any]:
         """The released columns by name, as `Rows.with_columns` takes them.
 
-        Learn first, by as many folds over `rows` as it takes. What a row's values follow from is then `Computed`
+        Learn first, by as many folds over `rows` as it takes. What a row's values follow from is then `Computation`
         block by block, with the numbers of the block's own key; rows that were made in another order - sorted,
         swapped - and put back are `Beside`; an array in row order will do where rows are in memory.
 

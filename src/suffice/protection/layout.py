@@ -25,14 +25,14 @@ from suffice.rows.rows import Block, Rows
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Extras:
     """Columns of a record beyond those that every method has."""
 
     designs: Mapping[str, Design]
     groupings: Mapping[str, tuple[Category, ...]]
 
     @classmethod
-    def of(cls, method: Recordwise, rows: Rows, design: Design) -> Wanted:
+    def of(cls, method: Recordwise, rows: Rows, design: Design) -> Extras:
         roles = replace(design.roles, groups=(), labels=(), keep=(), identifiers=(), edits=())
         designs = {
             name: Design.learn(rows, replace(roles, given=formula), absorb=False)
@@ -73,11 +73,11 @@ class Layout:
     limits: Limits | None
     started: bool
     """Whether the walk starts from other rows than the original."""
-    wanted: Wanted
+    wanted: Extras
 
     @classmethod
     def of(
-        cls, rows: Rows, design: Design, profile: Profile, limits: Limits | None, started: bool, wanted: Wanted
+        cls, rows: Rows, design: Design, profile: Profile, limits: Limits | None, started: bool, wanted: Extras
     ) -> Layout:
         matrices, spread = Matrices(design, False), profile.spread
         basis = Basis.choose(profile.sample, spread, centre_of(design, spread))

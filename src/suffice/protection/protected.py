@@ -14,7 +14,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import Profile
-from suffice.rows.derived import RELEASED, Beside, Computed
+from suffice.rows.derived import RELEASED, Beside, Computation
 from suffice.rows.rows import Rows
 from suffice.rows.shuffle import shuffled
 from suffice.seed import Stream
@@ -64,13 +64,13 @@ class ReleasedColumns:
     """Released values of the confidential columns: an array in row order, rows of their own, or how to compute them."""
 
     names: tuple[str, ...]
-    values: Array | Rows | Computed
+    values: Array | Rows | Computation
 
     def under(self, prefix: str) -> dict[str, Any]:
         """The columns, for rows to take them in under these names."""
         if isinstance(self.values, Rows):
             return {prefix + name: Beside(self.values, name) for name in self.names}
-        if isinstance(self.values, Computed):
+        if isinstance(self.values, Computation):
             computed = replace(self.values, names=tuple(prefix + name for name in self.names))
             return dict.fromkeys(computed.names, computed)
         return {prefix + name: column for name, column in zip(self.names, self.values.T, strict=True)}

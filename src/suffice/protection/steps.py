@@ -23,7 +23,7 @@ from suffice.protection.fold import NONE, Draws, coordinates, refined
 from suffice.protection.protected import ReleasedColumns, Stratum
 from suffice.protection.solution import Glimpse, RecordComparison, Regression, Solution
 from suffice.protection.super_blocks import masked
-from suffice.rows.derived import Beside, Computed, aligned
+from suffice.rows.derived import Beside, Computation, aligned
 from suffice.rows.rows import Rows, Run
 from suffice.rows.spool import stored
 from suffice.seed import Stream
@@ -127,7 +127,7 @@ class Original:
         known, names = solution.regression, self.design.confidential
         Ystar = np.empty((rows.n, self.design.k), order="F") if self.rows.held else None
         glimpse = solution.map(rows, looks, some, Ystar)
-        computed = Computed(known.matrices.columns, solution.released, names, solution.draws.stream)
+        computed = Computation(known.matrices.columns, solution.released, names, solution.draws.stream)
         stratum = _stratum(known, solution.E, solution.Estar, solution.sample(glimpse), glimpse)
         return Outcome(stratum, rows, ReleasedColumns(names, computed if Ystar is None else Ystar), known.original, {})
 

@@ -22,7 +22,7 @@ from suffice.design.limits import Limits
 from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
 from suffice.method.recordwise import Recordwise
-from suffice.protection.layout import Layout, Wanted
+from suffice.protection.layout import Extras, Layout
 from suffice.protection.solution import Regression
 from suffice.rows.bridge import arrow
 from suffice.rows.rows import Rows
@@ -64,7 +64,7 @@ def masked(
             "Release the file in parts, or without it."
         )
     started = rows is not source
-    layout = Layout.of(source, design, profile, limits, started, Wanted.of(method, source, design))
+    layout = Layout.of(source, design, profile, limits, started, Extras.of(method, source, design))
     columns = Matrices(design, started).columns
     runs = rows.map(lambda run: np.vstack([layout.records(block) for block in run]), columns, "gathering")
     if rows.n <= SUPER:

@@ -38,7 +38,7 @@ class Histograms:
 
         columns = [[*names, *([weight] if weight and weight in rows.kinds else [])] for rows in pair]
         one, two = (rows.fold(tally, own, "report") for rows, own in zip(pair, columns, strict=True))
-        return cls(tuple(names), edges, (one.one, two.one), (_correlation(one.two), _correlation(two.two)))
+        return cls(tuple(names), edges, (one[0], two[0]), (_correlation(one[1]), _correlation(two[1])))
 
 
 def _matrix(block: Block, names: Sequence[str]) -> Array:

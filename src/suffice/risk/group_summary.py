@@ -68,15 +68,15 @@ def summaries(done: Protected, method: Method) -> tuple[GroupSummary, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class Pending:
+class GroupTables:
     """Tables of groups that wait to be merged: few large merges cost less than many."""
 
     parts: tuple[Any, ...]
 
-    def __add__(self, other: Self) -> Pending:
+    def __add__(self, other: Self) -> GroupTables:
         parts = (*self.parts, *other.parts)
         waiting = sum(len(part.groups) for part in parts[1:])
-        return Pending((_together(parts),) if waiting > max(ROOM, len(parts[0].groups)) else parts)
+        return GroupTables((_together(parts),) if waiting > max(ROOM, len(parts[0].groups)) else parts)
 
     @classmethod
     def whole(cls, rows: Rows, of: Any, columns: tuple[str, ...]) -> list[Any]:
@@ -103,7 +103,7 @@ def groups_of(
         return [*(Concentration.of(word, Y) for word in words), *(Nesting.of(words[i], words[-1]) for i in outer)]
 
     columns = tuple(dict.fromkeys([*(name for level in levels for name in level.by), *design.confidential]))
-    found = Pending.whole(rows, of, columns) if levels else []
+    found = GroupTables.whole(rows, of, columns) if levels else []
     nested = dict(zip(outer, found[len(levels) :], strict=True))
     return [(found[place], nested.get(place)) for place in range(len(levels))]
 
@@ -178,7 +178,7 @@ def _shared_values(done: Protected) -> Iterator[GroupSummary]:
             yield Concentration.of(values, own[:, None])
 
     columns = (*names, *(RELEASED + name for name in names))
-    for j, (name, found) in enumerate(zip(names, Pending.whole(done.aligned, of, columns), strict=True)):
+    for j, (name, found) in enumerate(zip(names, GroupTables.whole(done.aligned, of, columns), strict=True)):
         known = found.first[:, 0] - abs(spread.mean[j]) > FAR * spread.sd[j]
         yield GroupSummary(
             f"released value of {name}",

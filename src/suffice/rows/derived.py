@@ -33,7 +33,7 @@ class Beside:
 
 
 @dataclass(frozen=True, eq=False)
-class Computed:
+class Computation:
     """Columns of numbers computed from a block, by its columns `needs` as the rows have them that it is put beside.
 
     stream: whose numbers the computation draws; it stays here, and every block is sent with its own key
@@ -54,7 +54,7 @@ class Assembly:
     """A run as it is sent to a worker, made into the run that was asked for."""
 
     columns: tuple[str, ...]
-    computed: Mapping[Computed, Sequence[str]]
+    computed: Mapping[Computation, Sequence[str]]
     """With the names that are wanted of each: another column may have replaced the others."""
 
     @property
@@ -81,7 +81,7 @@ class Derived(Rows):
     """Rows with columns added or replaced: arrays in row order, columns of aligned rows, or computed from others."""
 
     def __init__(self, rows: Rows, made: Mapping[str, Any]) -> None:
-        apart = {name: column for name, column in made.items() if isinstance(column, Computed)}
+        apart = {name: column for name, column in made.items() if isinstance(column, Computation)}
         if not _same({}, made):  # replaced beside a computation that needs the original
             rows, made = Derived(rows, apart), {name: column for name, column in made.items() if name not in apart}
         self.rows, self.made = rows, dict(made)
@@ -123,9 +123,9 @@ class Derived(Rows):
         yield from self.ahead(of, items())
 
     def _assembly(self, columns: Sequence[str]) -> Assembly:
-        computed: dict[Computed, list[str]] = {}
+        computed: dict[Computation, list[str]] = {}
         for name in columns:
-            if isinstance(column := self.made.get(name), Computed):
+            if isinstance(column := self.made.get(name), Computation):
                 computed.setdefault(column, []).append(name)
         return Assembly(tuple(columns), computed)
 
@@ -170,7 +170,7 @@ class Derived(Rows):
 
     def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> Rows:
         """What is computed is computed of the rows that are left; other made columns are set aside with them."""
-        if blank.keys() & self.made.keys() or not all(isinstance(each, Computed) for each in self.made.values()):
+        if blank.keys() & self.made.keys() or not all(isinstance(each, Computation) for each in self.made.values()):
             return super().select(kept, columns, blank)
         needs = [name for column in self.made.values() for name in column.needs]
         own = list(dict.fromkeys([*(name for name in columns if name not in self.made), *needs]))
@@ -184,14 +184,14 @@ class Derived(Rows):
 
 def _given(made: Mapping[str, Any], name: str) -> Any:
     """What a computation is given in place of the source's column, if anything: never what is computed."""
-    return None if isinstance(column := made.get(name), Computed) else column
+    return None if isinstance(column := made.get(name), Computation) else column
 
 
 def _same(below: Mapping[str, Any], above: Mapping[str, Any]) -> bool:
     """Whether every computation still sees what it saw, if two layers of columns are made one."""
-    both, fresh = {**below, **above}, [column for column in above.values() if isinstance(column, Computed)]
-    computed = [*fresh, *(column for column in below.values() if isinstance(column, Computed))]
-    hidden = any(isinstance(below.get(name), Computed) for column in fresh for name in column.needs)
+    both, fresh = {**below, **above}, [column for column in above.values() if isinstance(column, Computation)]
+    computed = [*fresh, *(column for column in below.values() if isinstance(column, Computation))]
+    hidden = any(isinstance(below.get(name), Computation) for column in fresh for name in column.needs)
     return not hidden and all(_given(both, n) is _given(below, n) for column in computed for n in column.needs)
 
 

@@ -68,14 +68,6 @@ class Product(tuple[Any, ...]):
     def __reduce__(self) -> tuple[Any, ...]:
         return Product, tuple(self)
 
-    @property
-    def one(self) -> Any:
-        return self[0]
-
-    @property
-    def two(self) -> Any:
-        return self[1]
-
 
 class Rows(ABC):
     """A source that gives the same rows in the same order every time.
