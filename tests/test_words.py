@@ -38,17 +38,9 @@ def test_no_class_name_twice():
 
 PARTICIPLES = {"Fitted", "Masked", "Protected", "Derived"}
 """A public method, and the words of the design itself."""
-NOUNS = {"Seed", "Finding", "Grouping", "Coding", "Drawing", "Nesting", "Standing", "DomainStanding"} | {"ControlledRounding"}
-    "Seed",
-    "Finding",
-    "Grouping",
-    "Coding",
-    "Drawing",
-    "Nesting",
-    "Standing",
-    "DomainStanding",
-    "ControlledRounding",
-}
+NOUNS = set(
+    ["Seed", "Finding", "Grouping", "Coding", "Drawing", "Nesting", "Standing", "DomainStanding", "ControlledRounding"]
+)
 """Nouns that end like participles."""
 
 
