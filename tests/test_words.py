@@ -38,9 +38,17 @@ def test_no_class_name_twice():
 
 PARTICIPLES = {"Fitted", "Masked", "Protected", "Derived"}
 """A public method, and the words of the design itself."""
-NOUNS = set(
-    ["Seed", "Finding", "Grouping", "Coding", "Drawing", "Nesting", "Standing", "DomainStanding", "ControlledRounding"]
-)
+NOUNS = {
+    "Coding",
+    "ControlledRounding",
+    "DomainStanding",
+    "Drawing",
+    "Finding",
+    "Grouping",
+    "Nesting",
+    "Seed",
+    "Standing",
+}
 """Nouns that end like participles."""
 
 
