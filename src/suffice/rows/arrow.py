@@ -68,9 +68,15 @@ def columns_of(rows: pa.RecordBatch | pa.Table, names: Sequence[str]) -> dict[st
     return {name: _column(name, rows.column(name)) for name in names}
 
 
+def one_chunk(column: Any) -> Any:
+    """A column as one array: without a copy where it is one already."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def _column(name: str, column: Any) -> Any:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    column = one_chunk(column)
     kind = _kind(column.type)
     if kind == "category":
         text = column if column.type == pa.string() else column.cast(pa.string())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Flags
 from suffice.errors import InputError
 from suffice.progress import Progress
-from suffice.rows.arrow import dated, rechunked
+from suffice.rows.arrow import dated, one_chunk, rechunked
 from suffice.rows.bridge import arrow, numbers
 from suffice.rows.rows import Block, Kind, Rows, per_run, spans
 
@@ -172,11 +172,11 @@ def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
             return kind, series.cast(nw.Float64()).to_numpy()
         native = series.to_native()
         plain = isinstance(native, pa.ChunkedArray) and not dtype.is_decimal()
-        values = numbers(native.combine_chunks()) if plain else series.to_numpy()
+        values = numbers(one_chunk(native)) if plain else series.to_numpy()
         return kind, values if values.dtype.kind in "fiu" else values.astype(np.float64)
     if dtype.is_temporal():
         column = series.to_arrow()
-        return "date", dated(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
+        return "date", dated(one_chunk(column))
     if len(series) and series.null_count() == len(series):
         return "float", np.full(len(series), np.nan)  # nothing tells what it was meant to be
     if dtype in (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Object):
@@ -186,8 +186,7 @@ def _column(series: nw.Series[Any]) -> tuple[Kind, Any]:
 
 def _category(series: nw.Series[Any]) -> tuple[Kind, Any]:
     try:
-        values = series.to_arrow()
-        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        values = one_chunk(series.to_arrow())
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
         if pa.types.is_floating(values.type) or pa.types.is_integer(values.type):  # objects that are numbers
