@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import signal
 import sys
@@ -13,6 +14,7 @@ from suffice.errors import SufficeError
 
 def main() -> NoReturn:
     """Run the command; every failure is a message on stderr and an exit code, never a traceback."""
+    gc.set_threshold(100_000)  # modules being loaded are no garbage, and looking through them takes time
     from suffice.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
