@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from suffice import Ipso, Restore, Roles, Seed, protect
+from suffice import Ipso, ResidualCorrelation, Restore, Roles, Seed, protect
 from suffice.algebra.array import Array
 from suffice.design.design import Design
 from suffice.errors import FileError, InputError, UsageError
@@ -315,3 +316,127 @@ def test_values_set_aside_are_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     kept = stored(rows, iter([np.arange(6.0)[:, None], np.arange(6.0, 10.0)[:, None]]), ["b"])
     assert not kept.held
     assert kept.gather(["b"])["b"].tolist() == list(range(10))
+
+
+@dataclass(frozen=True)
+class Often(ResidualCorrelation):
+    """Forty data sets that each follow the original a little."""
+
+    @property
+    def sets(self) -> int:
+        return 40
+
+
+def test_data_sets_of_one_request_are_judged_together(tmp_path: Path) -> None:
+    roles = Roles(confidential=["y", "z"], given="x")
+    release = protect(people(), roles, Often(0.6), seed=Seed.for_tests(1))
+    found = {finding.rule: finding for finding in release.findings}
+    assert found["repeated-release"].level == "stop"
+    assert "39 other data sets" in found["repeated-release"].message
+    alone = protect(people(), roles, ResidualCorrelation(0.6), seed=Seed.for_tests(1))
+    assert not any(finding.rule == "repeated-release" and finding.level != "note" for finding in alone.findings)
+    mean = np.mean([each.aligned()["y"].to_numpy() for each in release.sets], axis=0)
+    assert np.corrcoef(mean, people()["y"].to_numpy())[0, 1] > 0.95  # the attack that it stops
+
+
+def test_several_sets_are_one_line_that_knows_all_of_them(tmp_path: Path) -> None:
+    seed, roles = Seed.new_file(tmp_path / "key"), Roles(confidential=["y", "z"], given="x")
+    accept = {**ACCEPTED, "repeated-release": "a test"}
+    protect(people(), roles, Often(0.6), seed=seed, accept=accept).write(tmp_path / "out.parquet")
+    ledger = Ledger.beside(seed)
+    assert ledger is not None
+    (entry,) = ledger.entries()
+    assert entry.reach > 0.97
+    again = protect(people(), roles, Often(0.6), seed=seed, accept=accept)
+    assert again.assessment.history.earlier == ()  # the same release made again is one release
+
+
+def test_steps_keep_the_number_of_sets() -> None:
+    assert Thrice().then(RankSwap()).sets == 3
+
+
+@dataclass(frozen=True)
+class Echo(Synthetic):
+    """Gives the original back."""
+
+    learns: ClassVar = True
+    independent: ClassVar = True
+
+    @property
+    def records(self) -> None:
+        return None
+
+    def learn(self, rows: Rows, design: Design) -> Any:
+        return np.column_stack([as_float(column) for column in rows.gather(design.confidential).values()])
+
+    def draw(self, mean: Array, R: Array, model: Any, count: int, stream: Stream) -> Array:
+        return np.asarray(model[:count])
+
+    @classmethod
+    def examples(cls) -> tuple[Echo, ...]:
+        return (cls(),)
+
+
+def test_records_of_the_original_among_those_drawn_are_seen() -> None:
+    release = protect(people(), Roles(confidential=["y", "z"]), Echo(), seed=Seed.for_tests(1))
+    assert release.assessment.copies == N
+    assert any(finding.rule == "copies" and finding.blocks for finding in release.findings)
+
+
+@pytest.mark.parametrize("role", [{"given": "x"}, {"keep": ["x"]}, {"integer": ["y"]}, {"bounds": {"y": (0, None)}}])
+def test_new_records_have_no_columns_of_old_ones(role: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="echo draws new records"):
+        made(people(), Echo(), confidential=["y", "z"], **role)
+
+
+@dataclass(frozen=True)
+class Shift(Deal):
+    """Numbers that the columns cannot have."""
+
+    by: float = parameter(Number(-1e9, 1e9), "what is added", 0.0)
+
+    def mask(self, records: Records, stream: Stream, progress: Any = None) -> Masked:
+        return Masked(records.Y + self.by)
+
+
+@pytest.mark.parametrize(("column", "by"), [("edu", 1.0), ("edu", -1.0), ("edu", 1000.0), ("small", 1000.0)])
+def test_a_number_that_a_column_cannot_have_is_refused_without_it(column: str, by: float, tmp_path: Path) -> None:
+    table = people().append_column("small", pa.array(np.arange(N) % 250, pa.uint8()))
+    for data in (table, table.to_pandas()):
+        with pytest.raises(UsageError, match=f"The method gave '{column}' a number") as caught:
+            made(data, Shift(by=by), confidential=[column])
+        assert not re.search(r"\d{2}", str(caught.value))
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("role", ["nothing", "keep", "identifiers", "confidential"])
+def test_times_of_any_unit(unit: str, role: str) -> None:
+    when = pd.Series(pd.date_range("2020-01-01 03:04:05.123456", periods=N, freq="37min").astype(f"datetime64[{unit}]"))
+    data = people().to_pandas().drop(columns=["born"]).assign(when=when)
+    confidential = ["y", "when"] if role == "confidential" else ["y"]
+    roles = {role: ["when"]} if role in ("keep", "identifiers") else {}
+    release = made(data, Deal() if role == "confidential" else Ipso(), confidential=confidential, **roles)
+    assert release.certificate.holds
+    if role in ("keep", "confidential"):
+        assert release.frame["when"].dtype == when.dtype
+        assert sorted(release.frame["when"]) == sorted(when)
+
+
+def test_names_with_a_nul_are_refused(tmp_path: Path) -> None:
+    table = people().append_column("released\0y", people()["y"])
+    pq.write_table(table, tmp_path / "in.parquet")
+    for data in (table, tmp_path / "in.parquet"):
+        with pytest.raises(InputError, match="NUL"):
+            made(data, Ipso(), confidential=["y", "released\0y"])
+
+
+def test_the_first_level_is_not_nothing() -> None:
+    edu = ["a", *["b", "c"] * 999, "b"]
+    table = pa.table({"edu": edu, "more": edu})
+
+    @dataclass(frozen=True)
+    class Most(Deal):
+        def mask(self, records: Records, stream: Stream, progress: Any = None) -> Masked:
+            return Masked(np.vstack([records.Y[:1], np.roll(records.Y[1:], 1, axis=0)]))
+
+    assert made(table, Most(), confidential=["edu", "more"]).assessment.copies == 1

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 from suffice.algebra.array import Array
 from suffice.design.groups import learnt
 from suffice.design.roles import Roles
-from suffice.rows.arrow import as_float
+from suffice.errors import UsageError
+from suffice.rows.arrow import as_float, counted_in
 from suffice.rows.bridge import arrow, numbers
 from suffice.rows.derived import Computation
 from suffice.rows.rows import Block, Kind, Rows
@@ -23,9 +24,9 @@ from suffice.rows.rows import Block, Kind, Rows
 class Coding:
     """Confidential columns that are no plain numbers, and how each becomes one and is brought back.
 
-    A category is the number of its level, in the order of the levels' names; a date counts days, or what its type
-    counts, from its type's own beginning. Only kinds that the method says it can release are coded: others stay as they
-    are, and are refused as every method for numbers refuses them.
+    A category is the number of its level, from 1, in the order of the levels' names; a date counts days, or what its
+    type counts, from its type's own beginning. Only kinds that the method says it can release are coded: others stay as
+    they are, and are refused as every method for numbers refuses them.
 
     levels: of each category; types: what each coded column leaves as
     """
@@ -36,6 +37,8 @@ class Coding:
     @classmethod
     def learn(cls, rows: Rows, roles: Roles, kinds: Sequence[Kind]) -> Coding:
         """One pass over the categories, if there are any."""
+        if rows.n == 0:
+            return cls()
         coded = [name for name in roles.confidential if rows.kinds.get(name) in kinds and rows.kinds[name] != "float"]
         if not coded:
             return cls()
@@ -65,11 +68,16 @@ class Coding:
         kind, hole = self.types[name], np.isnan(values)
         whole = np.where(hole, 0.0, np.rint(values)).astype(np.int64)
         if name in self.levels:
-            texts = pa.array([*self.levels[name], None], pa.string())
-            found = texts.take(arrow(np.where(hole, len(texts) - 1, whole)))
+            levels = self.levels[name]
+            if ((whole < 1) | (whole > len(levels)))[~hole].any():
+                raise UsageError(f"The method gave {name!r} a number that is no level of it: levels count from 1.")
+            found = pa.array([None, *levels], pa.string()).take(arrow(whole))
             return found.cast(kind) if not pa.types.is_dictionary(kind) else found.dictionary_encode()
-        counted = arrow(np.where(hole, np.nan, whole)) if hole.any() else arrow(whole)
-        return counted.cast(pa.int64(), safe=False).cast(_counts(kind)).cast(kind)
+        counts = arrow(np.where(hole, np.nan, whole)) if hole.any() else arrow(whole)
+        try:
+            return counts.cast(pa.int64(), safe=False).cast(_counts(kind)).cast(counted_in(kind)).cast(kind)
+        except pa.ArrowException:  # it quotes the number
+            raise UsageError(f"The method gave {name!r} a number that its type cannot hold.") from None
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,8 @@ class _Numbers:
     def __call__(self, block: Block) -> Array:
         column = block.columns[self.name]
         if self.levels is not None:
-            column = numbers(pc.index_in(column, value_set=pa.array(self.levels, pa.string())).cast(pa.float64()))
+            found = pc.index_in(column, value_set=pa.array(self.levels, pa.string())).cast(pa.float64())
+            column = numbers(found) + 1  # no level is nothing, as a zero may be
         return as_float(column)[:, None]
 
 

@@ -12,28 +12,38 @@ STOP, WARN = 10.0, 1.0
 def repeated_release(risk: Assessment) -> Finding | None:
     """r = sum of d^2/(1 - d^2) over this and all earlier releases: > 10 stop, > 1 warn; no ledger: note.
 
+    Data sets of one request count each.
+
     The best average of all releases leaves 1/sqrt(1 + r) of a residual standard deviation uncertain. A
     release with d = 0, as of IPSO, adds nothing to what is out and may be repeated without end.
     """
-    if not risk.history.ledger:
+    r = sum(map(information, (*risk.history.earlier, *risk.history.beside, risk.reach)))
+    others = len(risk.history.earlier) + len(risk.history.beside)
+    found = others and risk.reach and r > WARN
+    if not risk.history.ledger and not found:
         return Finding(
             "repeated-release",
             "note",
             "No key file, hence no ledger: whether these columns were released before cannot be judged.",
             "Use one key file for all releases of a file (suffice key new FILE).",
         )
-    r = sum(map(information, (*risk.history.earlier, risk.reach)))
-    if not risk.history.earlier or not risk.reach or not r > WARN:
+    if not found:
         return None
     left = (1 + r) ** -0.5
     return Finding(
         "repeated-release",
         "stop" if r > STOP else "warn",
-        f"{count(len(risk.history.earlier), 'earlier release')} of these columns: averaged with this one they leave "
+        f"{_told(risk)} of these columns: averaged with this one they leave "
         f"{share(left)} of a residual standard deviation uncertain.",
         "Publish one release, or use IPSO for the further ones.",
-        {"releases": len(risk.history.earlier), "uncertain": left},
+        {"releases": others, "uncertain": left},
     )
+
+
+def _told(risk: Assessment) -> str:
+    earlier, beside = len(risk.history.earlier), len(risk.history.beside)
+    told = [count(earlier, "earlier release")] if earlier or not beside else []
+    return " and ".join([*told, *([count(beside, "other data set")] if beside else [])])
 
 
 def information(d: float) -> float:

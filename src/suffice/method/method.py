@@ -35,6 +35,8 @@ class Method(ABC):
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """Kinds of confidential columns, beside plain numbers, that the method releases as they came: category, integer,
     date. Others are refused, and whole numbers leave as numbers."""
+    learns: ClassVar[bool] = False
+    """Whether records are drawn from more than means and covariances, so that they may be those of the original."""
     references: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:

@@ -25,7 +25,8 @@ class Rowwise(Method):
 
         Learn first, by as many folds over `rows` as it takes. What a row's values follow from is then `Computation`
         block by block, with the numbers of the block's own key; rows that were made in another order - sorted,
-        swapped - and put back are `Beside`; an array in row order will do where rows are in memory.
+        swapped - and put back are `Beside`. Two computations with one stream draw the same numbers: give each a child
+        of `stream`, or let one compute all columns. An array in row order will do where rows are in memory.
 
         rows: the original, or what the step before has made of it
         """

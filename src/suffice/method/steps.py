@@ -37,6 +37,10 @@ class Several(Method):
         return bool(self.steps[0].independent)
 
     @property
+    def sets(self) -> int:
+        return int(max(step.sets for step in self.steps))
+
+    @property
     def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
         return tuple(kind for kind in self.steps[0].kinds if all(kind in step.kinds for step in self.steps))
 

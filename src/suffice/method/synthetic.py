@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from suffice.algebra.array import Array
+from suffice.errors import UsageError
 from suffice.method.method import Method
 
 if TYPE_CHECKING:
     from suffice.design.design import Design
+    from suffice.design.roles import Roles
     from suffice.rows.rows import Rows
     from suffice.seed import Stream
 
@@ -19,13 +22,17 @@ if TYPE_CHECKING:
 class Synthetic(Method):
     """A method that draws records anew, from what it has learnt of each group: as many as it says, or as there were."""
 
-    learns: ClassVar[bool] = False
-    """Whether more than means and covariances is learnt: `learn` is then asked for every group."""
-
     @property
     @abstractmethod
     def records(self) -> int | None:
         """How many records the release has; None: as many as the original."""
+
+    def given(self, roles: Roles) -> Roles:
+        """The roles as they are, if a release of new records can have them."""
+        mistakes = list(_unfit(self.name, self.learns, roles))
+        if mistakes:
+            raise UsageError("\n".join(mistakes))
+        return roles
 
     def least(self, mean: Array, R: Array) -> int:
         """The fewest records that a group can be drawn with."""
@@ -37,10 +44,33 @@ class Synthetic(Method):
 
     @abstractmethod
     def draw(self, mean: Array, R: Array, model: Any, count: int, stream: Stream) -> Array:
-        """`count` records of a group, as numbers: a category is the number of its level.
+        """`count` records of a group, as numbers: a category is the number of its level, counted from 1.
 
         mean: of the columns
         R: their covariance matrix is R'R; fewer rows where columns are dependent
         model: what was learnt
         stream: random numbers of the group's own
         """
+
+
+def _unfit(method: str, learns: bool, roles: Roles) -> Iterator[str]:
+    """A new record has the columns drawn with it and a group, no more."""
+    categories = [factor.column for term in roles.terms.terms for factor in term if factor.transform == "C"]
+    for name in dict.fromkeys(categories):
+        yield f"{method} draws new records, for which {name!r} cannot be given. Name it in `groups`."
+    for name in [name for name in roles.terms.columns if name not in categories]:
+        yield (
+            f"{method} draws new records, for which {name!r} cannot be given. Name it in `confidential` to draw it "
+            "with the others, in `groups` if it is a category, or leave it out."
+        )
+    if not roles.terms.intercept:
+        yield f"{method} keeps means, so the intercept stays. Leave `given` empty."
+    for role in ("keep", "labels"):
+        for name in getattr(roles, role):
+            yield f"{method} draws new records, so {name!r} in `{role}` cannot stay as it is. Leave it out."
+    for role in ("bounds", "integer", "edits"):
+        if getattr(roles, role):
+            alone = "" if learns else " from means and covariances alone"
+            yield f"{method} draws new records{alone} and cannot keep `{role}`. Leave them out."
+    if roles.missing == "patterns":
+        yield f"{method} draws records with all columns, so patterns of missing cells cannot stay. Use missing = drop."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,7 +15,7 @@ from suffice.method.synthetic import Synthetic
 from suffice.seed import Stream
 
 if TYPE_CHECKING:
-    from suffice.design.roles import Roles
+    pass
 
 MOST = 2**20
 """Records that are drawn at most: they are held in memory."""
@@ -66,13 +65,6 @@ class Resize(Synthetic):
                 "Make several releases: together they have the same means and covariances."
             )
 
-    def given(self, roles: Roles) -> Roles:
-        """The roles as they are, if a release of new records can have them."""
-        mistakes = list(_unfit(roles))
-        if mistakes:
-            raise UsageError("\n".join(mistakes))
-        return roles
-
     @property
     def records(self) -> int:
         return self.m
@@ -86,28 +78,6 @@ class Resize(Synthetic):
     @classmethod
     def examples(cls) -> tuple[Resize, ...]:
         return cls(m=40), cls(m=400)
-
-
-def _unfit(roles: Roles) -> Iterator[str]:
-    """A new record has the columns drawn with it and a group, no more."""
-    categories = [factor.column for term in roles.terms.terms for factor in term if factor.transform == "C"]
-    for name in dict.fromkeys(categories):
-        yield f"resize draws new records, for which {name!r} cannot be given. Name it in `groups`."
-    for name in [name for name in roles.terms.columns if name not in categories]:
-        yield (
-            f"resize draws new records, for which {name!r} cannot be given. Name it in `confidential` to draw it with "
-            "the others, in `groups` if it is a category, or leave it out."
-        )
-    if not roles.terms.intercept:
-        yield "resize keeps means, so the intercept stays. Leave `given` empty."
-    for role in ("keep", "labels"):
-        for name in getattr(roles, role):
-            yield f"resize draws new records, so {name!r} in `{role}` cannot stay as it is. Leave it out."
-    for role in ("bounds", "integer", "edits"):
-        if getattr(roles, role):
-            yield f"resize draws new records from means and covariances alone and cannot keep `{role}`. Leave them out."
-    if roles.missing == "patterns":
-        yield "resize draws records with all columns, so patterns of missing cells cannot stay. Use missing = drop."
 
 
 def factored(Y: Array, w: Array | None = None) -> tuple[Array, Array]:

@@ -85,12 +85,14 @@ def protect(
         if method.apart_of:
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
         looks = RiskLooks(method.independent, limits)
-        made = []
+        made: list[Release] = []
         for number in range(method.sets):
             own = original if method.sets == 1 else replace(original, stream=stream.child(f"set {number}"))
             if isinstance(method, Synthetic):
                 done = redrawn(own, method, strata, looks)
             else:
                 done = protected(own, method, start, strata, looks)
-            made.append(Release._made(data, rows, done, method, seed, accept or {}, keyed, limits, coding))
+            others = tuple(release.assessment.reach for release in made)
+            told = keyed, limits, coding, stream.digest(), others
+            made.append(Release._made(data, rows, done, method, seed, accept or {}, *told))
         return made[0] if len(made) == 1 else Release._together(made, stream)

@@ -24,6 +24,7 @@ from suffice.files.kind import write_kind
 from suffice.files.source import named_sources, read_back
 from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, enforce, gravest, judge
+from suffice.guards.repeated_release import information
 from suffice.ledger import Entry, Ledger
 from suffice.method.method import Method
 from suffice.progress import Progress
@@ -71,7 +72,10 @@ class Release:
         keyed: tuple[str, ...],
         limits: Limits | None,
         coding: Coding,
+        name: str,
+        beside: tuple[float, ...] = (),
     ) -> Release:
+        """name: of the release in the ledger; beside: what other data sets of the request carry over"""
         taken = [name for name in done.labels if name in (*rows.kinds, *rows.behind)]
         if taken:
             raise UsageError(
@@ -79,7 +83,7 @@ class Release:
             )
         names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        assessment = assess(done, method, seed, names, order, Ledger.beside(seed), keyed)
+        assessment = assess(done, method, seed, names, order, Ledger.beside(seed), keyed, name, beside)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)
@@ -99,7 +103,7 @@ class Release:
         """Several data sets as one release: what any of them shows is found, once a rule, at its gravest."""
         worst: dict[str, Finding] = {}
         for finding in (each for release in sets for each in release.findings):
-            if finding.rule not in worst or finding.graver(worst[finding.rule]):
+            if finding.rule not in worst or not worst[finding.rule].graver(finding):
                 worst[finding.rule] = finding
         first = sets[0]
         done = replace(first.done, stream=stream)
@@ -245,7 +249,9 @@ class Release:
         if ledger is not None:
             design = self.design
             name = self.done.stream.digest()
-            ledger.add(Entry.now(self.method.name, tuple(design.terms), self.assessment.reach, self.keyed, name))
+            r = sum(information(release.assessment.reach) for release in self.sets or (self,))
+            reach = self.assessment.reach if not self.sets else (r / (1 + r)) ** 0.5 if r < float("inf") else 1.0
+            ledger.add(Entry.now(self.method.name, tuple(design.terms), reach, self.keyed, name))
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"

@@ -14,6 +14,7 @@ from suffice.ledger import Ledger
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
+from suffice.risk.copies import drawn_again
 from suffice.risk.dependent_columns import dependent
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
@@ -86,6 +87,8 @@ def assess(
     order: NDArray[np.int64] | None,
     ledger: Ledger | None,
     keyed: Iterable[str],
+    release: str,
+    beside: tuple[float, ...] = (),
 ) -> Assessment:
     """What was seen while records were protected, and what is looked at now.
 
@@ -94,7 +97,7 @@ def assess(
     keyed: digests of the confidential columns, as the ledger has them
     """
     design, rows, seen = done.design, done.rows, done.seen
-    pair, history = ResidualPair.of(done, method), History.of(done, ledger, keyed)
+    pair, history = ResidualPair.of(done, method), History.of(release, ledger, keyed, beside)
     groups = summaries(done, method)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
     return Assessment(
@@ -108,7 +111,7 @@ def assess(
         direction=_direction(done, method),
         explained=ExplainedColumns.of(done),
         dependent=dependent(pair.E, design.confidential),
-        copies=seen["copies"].unique(rows, design.confidential),
+        copies=_copies(done, method),
         outliers=seen["outliers"],
         giants=seen["giants"].giants(),
         negatives=negatives(seen["signs"], design.confidential),
@@ -133,6 +136,14 @@ def _direction(done: Protected, method: Method) -> OneDirection:
         return OneDirection()
     pairs = zip(done.design.confidential, folded(done, FractionMeasure()), strict=True)
     return OneDirection(True, tuple(name for name, fractions in pairs if not fractions))
+
+
+def _copies(done: Protected, method: Method) -> int:
+    """Records of the original, of values that no other has, that the release has too: the same row, or any if drawn."""
+    names, found = done.design.confidential, done.seen["copies"]
+    if done.drawn is None or not method.learns:
+        return int(found.unique(done.rows, names))
+    return drawn_again(done.rows, names, np.column_stack([done.drawn.columns[name] for name in names]))
 
 
 def _rank(done: Protected, method: Method, groups: tuple[GroupSummary, ...]) -> int:

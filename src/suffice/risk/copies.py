@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Self
 
@@ -47,6 +48,17 @@ class Copies:
         for key in found:
             times[key] += 1
         return sum(count == 1 for count in times.values())
+
+
+def drawn_again(rows: Rows, names: tuple[str, ...], drawn: Array) -> int:
+    """Records of the original, of values that no other has, among those that were drawn anew."""
+    candidates = {row.tobytes() for row in drawn}
+
+    def of(block: Block) -> list[bytes]:
+        return [key for row in _confidential(block, names) if (key := row.tobytes()) in candidates]
+
+    times = Counter(rows.fold(of, names, "comparing"))
+    return sum(count == 1 for count in times.values())
 
 
 @dataclass(frozen=True, repr=False)

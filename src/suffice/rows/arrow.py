@@ -26,6 +26,7 @@ def check_names(names: Sequence[str]) -> None:
     mistakes = [f"Column {i} has no name." for i, name in enumerate(names, 1) if not name.strip()]
     twice = dict.fromkeys(name for name in names if name.strip() and names.count(name) > 1)
     mistakes += [f"The column name {name!r} is there {names.count(name)} times." for name in twice]
+    mistakes += [f"The name of column {i} holds a NUL." for i, name in enumerate(names, 1) if "\0" in name]
     if mistakes:
         raise InputError("\n".join([*mistakes, "Rename the columns."]))
 
@@ -95,10 +96,21 @@ def _column(name: str, column: Any) -> Any:
 
 
 def dated(column: Any) -> Any:
-    """What a date counts - days, seconds, parts of them - as numbers."""
+    """What a date counts - days, seconds, parts of them down to millionths - as numbers."""
+    if getattr(column.type, "unit", "") == "ns":  # more digits than a number has
+        column = column.cast(counted_in(column.type), safe=False)
     wide = pa.types.is_date64(column.type) or pa.types.is_timestamp(column.type) or pa.types.is_duration(column.type)
     counted = column.cast(pa.int64() if wide or pa.types.is_time64(column.type) else pa.int32())
-    return numbers(counted.cast(pa.float64()))
+    return numbers(counted.cast(pa.float64(), safe=False))
+
+
+def counted_in(of: Any) -> Any:
+    """The type whose counts stand for a date: millionths of a second in place of nanoseconds."""
+    if getattr(of, "unit", "") != "ns":
+        return of
+    if pa.types.is_timestamp(of):
+        return pa.timestamp("us", of.tz)
+    return pa.duration("us") if pa.types.is_duration(of) else pa.time64("us")
 
 
 def _is_utf8(text: pa.Array) -> bool:

@@ -157,8 +157,8 @@ def _named(frame: Any) -> nw.DataFrame[Any]:
         ) from None
     except Exception:  # duplicate names and the like, whose messages may quote the data
         raise InputError("The frame's column names are not unique.\nRename the columns.") from None
-    if not all(isinstance(name, str) and name for name in named.columns):
-        raise InputError("Column names must be text and not empty.\nRename the columns.")
+    if not all(isinstance(name, str) and name and "\0" not in name for name in named.columns):
+        raise InputError("Column names must be text, not empty and without NUL.\nRename the columns.")
     return named
 
 

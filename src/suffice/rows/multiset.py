@@ -57,9 +57,16 @@ def fingerprints(rows: int, columns: Iterable[Words]) -> Words:
 
 
 def _words(values: Any) -> Words:
-    if isinstance(values, np.ndarray):
-        return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    return text_words(values)
+    """A word for each cell, no linear function of it: changes of two cells of a record do not cancel."""
+    if not isinstance(values, np.ndarray):
+        return text_words(values)
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    hole = np.isnan(values)
+    if hole.any():
+        values = np.where(hole, np.nan, values)  # one that is missing, whatever its sign
+    words = values.view(np.uint64) * ODD[-1]
+    words ^= words >> np.uint64(32)
+    return np.asarray(words)
 
 
 def text_words(values: Any) -> Words:
