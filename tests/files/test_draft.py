@@ -27,7 +27,7 @@ def write(folder: Path, content: bytes = b"new", force: bool = False) -> None:
     with Draft(target, force) as draft, Draft(paper, True) as beside:
         draft.write(content)
         beside.write(b"paper of " + content)
-        commit(draft, beside, stale=(paper, folder / "out.csv.certificate.html"))
+        commit((draft, beside), stale=(paper, folder / "out.csv.certificate.html"))
 
 
 def found(folder: Path) -> dict[str, bytes]:

@@ -22,6 +22,7 @@ from suffice import Ipso, ResidualCorrelation, Restore, Roles, Seed, protect
 from suffice.algebra.array import Array
 from suffice.design.design import Design
 from suffice.errors import FileError, InputError, UsageError
+from suffice.files.draft import Draft
 from suffice.ledger import Ledger
 from suffice.method.masked import Masked
 from suffice.method.parameter import Number, parameter
@@ -440,3 +441,18 @@ def test_the_first_level_is_not_nothing() -> None:
             return Masked(np.vstack([records.Y[:1], np.roll(records.Y[1:], 1, axis=0)]))
 
     assert made(table, Most(), confidential=["edu", "more"]).assessment.copies == 1
+
+
+def test_a_set_that_cannot_be_named_takes_the_others_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = made(people(), Thrice(), confidential=["y", "z"])
+    named = Draft.name
+
+    def name(draft: Draft) -> None:
+        if draft.target.name == "out-2.parquet":
+            raise FileError("no")
+        named(draft)
+
+    monkeypatch.setattr(Draft, "name", name)
+    with pytest.raises(FileError):
+        release.write(tmp_path / "out.parquet")
+    assert list(tmp_path.iterdir()) == []

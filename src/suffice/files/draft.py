@@ -102,28 +102,29 @@ class Draft:
                 self.hidden.unlink()
 
 
-def commit(release: Draft, paper: Draft, stale: Iterable[Path]) -> None:
-    """Name a release and its certificate, so that no certificate ever lies beside another release.
+def commit(*pairs: tuple[Draft, Draft], stale: Iterable[Path]) -> None:
+    """Name releases, each with its certificate, so that no certificate ever lies beside another release.
 
-    First the papers of an earlier release go, then the release is named, then its own paper. A process that is killed
-    in between leaves a certified release without a paper; one that fails takes a new release back.
+    First the papers of earlier releases go, then each release is named, then its own paper. A process that is killed
+    in between leaves a certified release without a paper; one that fails takes all that is new back.
 
-    stale: papers of an earlier release with this name
+    stale: papers of earlier releases with these names
     """
-    release.settle()
-    paper.settle()
-    with failing("The output cannot be written"), alone(release.target.parent):
-        release.refuse()
-        fresh = not release.target.exists()
+    for draft in (each for pair in pairs for each in pair):
+        draft.settle()
+    with failing("The output cannot be written"), alone(pairs[0][0].target.parent):
+        for release, _ in pairs:
+            release.refuse()
+        fresh = [pair for pair in pairs if not pair[0].target.exists()]
         for path in stale:
             path.unlink(missing_ok=True)
         try:
-            release.name()
-            paper.name()
+            for release, paper in pairs:
+                release.name()
+                paper.name()
         except FileError:
-            if fresh:
-                release.withdraw()
-                paper.withdraw()
+            for draft in (each for pair in fresh for each in pair):
+                draft.withdraw()
             raise
 
 

@@ -189,9 +189,8 @@ class Release:
             ]
             found = [r._drafted(draft, paper, kind) for r, (draft, paper) in zip(sets, drafts, strict=True)]
             self._remember()  # first: after a crash one release too many is known, never one too few
-            for each, (draft, paper) in zip(targets, drafts, strict=True):
-                beside = certificate_path(each)
-                commit(draft, paper, stale=(beside, beside.with_suffix(".html")))
+            papers = [certificate_path(each) for each in targets]
+            commit(*drafts, stale=[path for paper in papers for path in (paper, paper.with_suffix(".html"))])
         for release, certificate in zip(sets, found, strict=True):
             release._state["certificate"] = certificate
         return found[0]
