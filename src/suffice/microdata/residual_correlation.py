@@ -52,6 +52,10 @@ class ResidualCorrelation(Isometric):
         None,
     )
 
+    @property
+    def stacks(self) -> bool:  # type: ignore[override]  # one d for all is solved in closed form
+        return not isinstance(self.d, tuple)
+
     def draws(self, k: int) -> int:
         return k
 
@@ -59,11 +63,11 @@ class ResidualCorrelation(Isometric):
         Yhat, E = split(Y, X)  # (2)
         d = self._d(Y)
         alpha, C = self._alpha_C(E, d)  # (10)
-        Tstar = self.new_scores(Z, len(C), X, E, n=n)  # T* orthogonal to X and E
+        Tstar = self.new_scores(Z, C.shape[-2], X, E, n=n)  # T* orthogonal to X and E
         return Yhat + alpha * E * d + Tstar @ C  # (7), (9)
 
     def _d(self, Y: Array) -> Array:
-        return np.array(self.each("d", Y.shape[1]), dtype=float)
+        return np.array(self.each("d", Y.shape[-1]), dtype=float)
 
     def _alpha_C(self, E: Array, d: Array) -> tuple[float, Array]:
         if np.ptp(d) == 0:  # C'C = (1 - d^2) E'E: (7) and (8) are the same, and d = 1 is the original

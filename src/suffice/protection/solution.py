@@ -22,7 +22,7 @@ from suffice.method.isometric import Isometric
 from suffice.method.masked import Masked
 from suffice.protection.aligned import AlignedBlock, Looks, Measure
 from suffice.protection.fold import Draws, coordinates, labels_of, refined, weighed
-from suffice.rows.rows import Block, Product, Rows, Run
+from suffice.rows.rows import Block, Product, Rows
 from suffice.statistics.standing import Standing
 
 
@@ -171,26 +171,19 @@ class Solution:
 
     def map(self, rows: Rows, looks: Looks, sampled: NDArray[np.int64], Ystar: Array | None) -> Glimpse:
         """All rows released and looked at; `Ystar`: room for what is released, if it is kept."""
-        known, wanted = self.regression, Ystar is not None
+        known = self.regression
         still = np.asarray(~self.E.any(axis=0))
         glance = Glance({**looks.stratum(known.hat), **looks.file(known.spread, still)}, np.sort(sampled))
 
-        def of(run: Run) -> tuple[list[tuple[int, Array]], Product]:
-            values, found = [], []
-            for block in run:
-                aligned, A = self.mapped(block)
-                found.append(glance.of(aligned, A))
-                values += [(block.start, aligned.Ystar)] if wanted else []
-            return values, _together(found)
+        def of(block: Block) -> Product:
+            aligned, A = self.mapped(block)
+            if Ystar is not None:  # the rows are in memory, and so are those who work on them
+                Ystar[block.start : block.start + len(block)] = aligned.Ystar
+            return glance.of(aligned, A)
 
-        seen = []
-        for values, found in rows.map(of, known.matrices.columns, "mapping", self.draws.stream):
-            seen.append(found)
-            for start, part in values:
-                assert Ystar is not None
-                Ystar[start : start + len(part)] = part
+        found = rows.fold(of, known.matrices.columns, "mapping", self.draws.stream)
         self.draws.forget()
-        return glance.glimpse(_together(seen))
+        return glance.glimpse(found)
 
     def sample(self, glimpse: Glimpse) -> tuple[Array, Array]:
         """Original and released residuals of sampled rows."""
@@ -200,13 +193,6 @@ class Solution:
 def residual_rows(isometry: Isometry, E: Array, Estar: Array, A: Array) -> tuple[Array, Array]:
     found = A @ isometry.carry(np.hstack([E, Estar]))
     return found[:, : E.shape[1]], found[:, E.shape[1] :]
-
-
-def _together(found: list[Product]) -> Product:
-    total = found[0]
-    for each in found[1:]:
-        total = total + each
-    return total
 
 
 @dataclass(frozen=True, repr=False)

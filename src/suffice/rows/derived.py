@@ -168,6 +168,13 @@ class Derived(Rows):
                 sent.append(replace(block, columns=held))
             yield sent
 
+    def gather(self, columns: Sequence[str]) -> dict[str, Any]:
+        """An array in row order is there already."""
+        held = {name: self.made[name] for name in columns if isinstance(self.made.get(name), np.ndarray)}
+        rest = [name for name in columns if name not in held]
+        found = {**held, **(super().gather(rest) if rest else {})}
+        return {name: found[name] for name in columns}
+
     def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> Rows:
         """What is computed is computed of the rows that are left; other made columns are set aside with them."""
         if blank.keys() & self.made.keys() or not all(isinstance(each, Computation) for each in self.made.values()):
