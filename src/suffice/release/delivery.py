@@ -30,4 +30,6 @@ def delivered(done: Protected, names: Sequence[str], folder: str | None) -> Iter
             table = pa.Table.from_batches(buckets[number].batches(names))
             return table.take(arrow(stream.permutation(number, len(table))))
 
-        yield from one_ahead(ordered, range(count))
+        for number, table in enumerate(one_ahead(ordered, range(count))):
+            yield table
+            buckets[number].empty()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import tee
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,8 +116,9 @@ class Derived(Rows):
             return pa.RecordBatch.from_arrays(arrays, names=names)
 
         def items() -> Iterator[tuple[Any, Run]]:
-            one, two = tee(self.rows.batches(read))
-            yield from zip(one, self._sent(_cut(two, own), made, assembly, others), strict=True)
+            held: list[Any] = []  # one batch: `tee` would keep dozens
+            for run in self._sent(_cut(self.rows.batches(read), own, held), made, assembly, others):
+                yield held.pop(), run
 
         yield from self.ahead(of, items())
 
@@ -208,9 +208,11 @@ def _kind(column: Any) -> Kind:
     return "integer" if isinstance(column, np.ndarray) and column.dtype.kind in "iu" else "float"
 
 
-def _cut(batches: Iterable[Any], columns: Sequence[str]) -> Iterator[Run]:
+def _cut(batches: Iterable[Any], columns: Sequence[str], held: list[Any]) -> Iterator[Run]:
+    """Each batch as blocks; `held` has the batch itself."""
     start = 0
     for batch in batches:
+        held.append(batch)
         yield blocks(batch, columns, start)
         start += len(batch)
 

@@ -159,6 +159,10 @@ class Rows(ABC):
 
         return dealt(self, label, count, columns, stage, folder)
 
+    def empty(self) -> None:
+        """They are not needed any longer: room that was taken for them is given back."""
+        return
+
     def sorted(self, by: str, columns: Sequence[str]) -> Rows:
         """The rows in the order of a numeric column, missing numbers last, equal ones in the order they had."""
         from suffice.rows.spool import in_order
