@@ -27,7 +27,7 @@ from suffice.statistics.comparison import compared
 from suffice.statistics.domain import Domain
 from suffice.statistics.domain_moments import DomainSums
 from suffice.statistics.promise import promised
-from suffice.statistics.standing import stand
+from suffice.statistics.standing import Standing
 from suffice.statistics.statistic import Claim, Promise
 from suffice.statistics.sums import Reference, looked
 from tests.tolerances import ALGEBRA
@@ -296,9 +296,14 @@ def test_which_cells_are_missing_is_part_of_a_record(holed: tuple[pd.DataFrame, 
     off = data.copy()
     one, two = np.flatnonzero(data["y"].isna())[0], np.flatnonzero(data["y"].notna() & data["z"].notna())[0]
     off.loc[[one, two], ["y", "z"]] = data.loc[[two, one], ["y", "z"]].to_numpy()
-    whole, moved = (stand(MemoryRows(part), design, np.zeros(design.m + design.k)) for part in (data, off))
+    whole, moved, turned = (
+        MemoryRows(part).fold(
+            lambda block: Standing.of(block, design, design.matrix(block)), design.columns, "certifying"
+        )
+        for part in (data, off, data[::-1])
+    )
     assert whole.given != moved.given
-    assert whole.given == stand(MemoryRows(data[::-1]), design, np.zeros(design.m + design.k)).given
+    assert whole.given == turned.given
 
 
 def test_verify_looks_into_groups(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ class Design:
     inspection: Inspection
     notes: tuple[str, ...] = ()
     absorbed: str | None = None
+    groupings: tuple[Category, ...] = ()
+    """The columns that tell groups."""
 
     @classmethod
     def learn(cls, rows: Rows, roles: Roles, absorb: bool = True) -> Design:
@@ -81,7 +83,7 @@ class Design:
         _check_roles(rows, roles)
         terms = _settle(roles.terms.terms, rows.kinds)
         inspection = Inspection.of(roles, terms)
-        found = _census(rows, terms, roles.groups)
+        found = _census(rows, (*_categorical(terms), *roles.groups))
         _check_numbers(rows, roles, found)
         if any(levels.missing and name not in inspection.holed for name, levels in found.items()):
             inspection.complain(rows)
@@ -95,7 +97,8 @@ class Design:
         _check_width(intercept, columns, categories, allowed, _advice(terms, categories, absorb))
         expansions = coding(columns, intercept, {name: category.size for name, category in categories.items()})
         notes = tuple(note for category in categories.values() for note in category.notes)
-        design = cls(roles, intercept, categories, expansions, inspection, notes, absorbed)
+        groupings = tuple(Category.of(name, found[name], 0) for name in roles.groups)
+        design = cls(roles, intercept, categories, expansions, inspection, notes, absorbed, groupings)
         return design if absorbed is None else design._absorbing(rows.n)
 
     def _absorbing(self, n: int) -> Design:
@@ -277,17 +280,16 @@ def _categorical(terms: tuple[Term, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.column for term in terms for f in term if f.transform == "C"))
 
 
-def _census(rows: Rows, terms: tuple[Term, ...], groups: Sequence[str]) -> Mapping[str, Levels]:
-    """Levels of the categories, and where the columns that tell groups are missing."""
-    names = (*_categorical(terms), *groups)
+def _census(rows: Rows, names: tuple[str, ...]) -> Mapping[str, Levels]:
+    """Levels of the categories and of the columns that tell groups."""
     if not names:
         return {}
-    return reduce(add, rows.map(partial(_count, names=names, groups=groups), names, "learning levels")).columns
+    return reduce(add, rows.map(partial(_count, names=names), names, "learning levels")).columns
 
 
-def _count(run: Sequence[Block], names: tuple[str, ...], groups: Sequence[str]) -> Census:
+def _count(run: Sequence[Block], names: tuple[str, ...]) -> Census:
     """Of a run at a time: there may be as many levels as records."""
-    return Census({name: (Levels.holes if name in groups else Levels.of)(*_column(run, name)) for name in names})
+    return Census({name: Levels.of(*_column(run, name)) for name in names})
 
 
 def _column(run: Sequence[Block], name: str) -> tuple[Any, int]:

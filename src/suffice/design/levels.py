@@ -39,11 +39,6 @@ class Levels:
         return cls._of_text(column, start) if isinstance(column, pa.Array) else cls._of_numbers(column, start)
 
     @classmethod
-    def holes(cls, column: Any, start: int) -> Self:
-        """Where a column is missing, and no level."""
-        return cls({}, Sightings.of(missing(column), start))
-
-    @classmethod
     def _of_text(cls, column: Any, start: int) -> Self:
         values, counts = pc.value_counts(column).flatten()
         pairs = zip(values.to_pylist(), counts.to_pylist(), strict=True)

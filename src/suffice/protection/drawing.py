@@ -20,19 +20,19 @@ from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
 from suffice.rows.rows import Block
 from suffice.rows.shuffle import shuffled
-from suffice.statistics.standing import stand
+from suffice.statistics.standing import Standing
 
 Counts = NDArray[np.int64]
 
 
 def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks: Looks) -> Protected:
     """New records in place of those of the file, the groups in proportion to theirs."""
+    standing: Standing | None
     if strata is None:
         stratum, standing = original.learnt()
         known = [(stratum, method.learn(original.rows, original.design))]
     else:
-        known = list(_learnt(original, method, strata))
-        standing = stand(original.rows, original.design, original.centre)
+        known, standing = list(_learnt(original, method, strata)), None
     found = tuple(stratum for stratum, _ in known)
     _check_weights(found)
     models = [(*moments_of(stratum), model) for stratum, model in known]

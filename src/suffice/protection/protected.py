@@ -101,8 +101,8 @@ class Protected:
     profile: Profile
     stream: Stream
     centre: Array
-    original: Standing
-    """What the certificate compares with, about the centre."""
+    original: Standing | None
+    """What the certificate compares with, about the centre; None where it has still to look."""
     seen: Mapping[str, Any]
     """What was seen of records before and after, by the name of the measure."""
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.design.category import Category
 from suffice.design.design import Design
-from suffice.design.groups import codes_of, learnt
+from suffice.design.groups import codes_of
 from suffice.errors import InputError
 from suffice.rows.arrow import as_float
 from suffice.rows.memory import ArrayRows
@@ -70,10 +70,9 @@ class Strata:
         if not roles.groups and not holes:
             return None
         names = (*roles.groups, *holes)
-        categories = learnt(rows, roles.groups)
 
         def of(run: Run) -> NDArray[np.int64]:
-            return np.vstack([_keys(block, categories, holes) for block in run])
+            return np.vstack([_keys(block, design.groupings, holes) for block in run])
 
         keys = np.vstack(list(rows.map(of, names, "finding groups")))
         found, labels = _numbered(keys)

@@ -67,7 +67,7 @@ class Attestation:
             done.profile.spread.size[: design.m + design.k],
             self.limits,
             redrawn=done.drawn is not None,
-            known={WHOLE_FILE: done.original},
+            known={} if done.original is None else {WHOLE_FILE: done.original},
         )
 
     def _promises(self) -> tuple[Promise, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self, cast
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ from suffice.algebra.group_moments import GroupMoments
 from suffice.algebra.moments import Moments
 from suffice.design.design import Design
 from suffice.rows.multiset import Multiset
-from suffice.rows.rows import Block, Rows
+from suffice.rows.rows import Block
 from suffice.statistics.statistic import SMALLEST, Claim, Codes
-from suffice.statistics.sums import Fold, Look, Reference, Sums, looked
+from suffice.statistics.sums import Fold, Look, Reference, Sums
 
 
 @dataclass(frozen=True)
@@ -141,12 +141,6 @@ def _look(design: Design, centre: Array) -> Look:
         return Standing.of(block, design, W)
 
     return (yield Fold.by_block(of, design.columns))
-
-
-def stand(rows: Rows, design: Design, centre: Array) -> Standing:
-    """What of a file is compared, about a centre."""
-    [standing] = looked(rows, [_look(design, centre)])
-    return cast(Standing, standing)
 
 
 @dataclass(frozen=True)
