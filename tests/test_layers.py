@@ -14,7 +14,6 @@ ROOT = Path(suffice.__file__).parent
 
 LAYERS = """
 cli | workbench
-report
 plan
 compare
 release
@@ -27,6 +26,7 @@ algorithms
 method
 statistics
 design
+report
 ledger | files
 rows
 seed | algebra | demo | progress

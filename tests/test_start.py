@@ -13,7 +13,7 @@ import suffice
 from suffice import microdata
 from suffice.demo import firms
 
-HEAVY = ("numba", "sklearn", "matplotlib", "scipy.optimize", "scipy.stats", "pandas", "formulaic", "jinja2", "rich")
+HEAVY = ("numba", "sklearn", "matplotlib", "scipy.optimize", "scipy.stats", "pandas", "formulaic", "rich")
 ROLES = "suffice.Roles(confidential=['turnover', 'wages', 'taxes'], given='C(region) + log(employees)')"
 
 
@@ -49,7 +49,7 @@ def test_a_method_is_loaded_alone(folder: Path):
 
 def test_a_file_needs_no_narwhals(folder: Path):
     modules = loaded(f"import suffice\nsuffice.protect('firms.parquet', {ROLES}, suffice.Ipso())", folder)
-    assert not modules & {"narwhals", "pydantic"}
+    assert not modules & {"narwhals", "pydantic", "jinja2"}
 
 
 def test_every_name_of_a_method_leads_to_its_class():

@@ -11,6 +11,7 @@ from suffice import microdata
 from suffice.errors import UsageError, suggest
 from suffice.method.method import AMethod, Method, declared_parameters, kebab, refused, rule_of
 from suffice.method.parameter import Data
+from suffice.report.exhibit import Exhibit
 from suffice.statistics import STATISTICS
 
 
@@ -40,9 +41,9 @@ class Description:
 
 def describe(method: type[Method]) -> Description:
     """What `method` does, may be given and promises."""
-    summary = " ".join((method.__doc__ or "").strip().split("\n\n")[0].split())
     given = tuple(_describe(declared) for declared in declared_parameters(method))
-    return Description(kebab(method.__name__), summary, given, method.keeps, method.independent, method.references)
+    name, said = kebab(method.__name__), method.summary()
+    return Description(name, said, given, method.keeps, method.independent, method.references)
 
 
 def _describe(declared: Field[Any]) -> ParameterDescription:
@@ -53,7 +54,7 @@ def _describe(declared: Field[Any]) -> ParameterDescription:
     )
 
 
-class Catalogue(Mapping[str, type[Method]]):
+class Catalogue(Mapping[str, type[Method]], Exhibit):
     """Methods by name, each imported when it is asked for; printed, they come with parameters and references."""
 
     classes: ClassVar = {kebab(name): name for name in microdata.__all__}
@@ -70,6 +71,10 @@ class Catalogue(Mapping[str, type[Method]]):
 
     def __repr__(self) -> str:
         return "\n\n".join("\n".join(in_full(describe(method))) for method in self.values())
+
+    def exhibit(self) -> dict[str, Any]:
+        described = map(describe, self.values())
+        return {"kind": "methods", "methods": [{**vars(each), "kept": kept(each)} for each in described]}
 
 
 def methods() -> Catalogue:

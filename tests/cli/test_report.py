@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from suffice import Ipso, Roles, protect
 from suffice.certificate.certificate import Certificate, Coefficients
 from suffice.guards.finding import Finding
 from suffice.report import private, public
@@ -101,7 +102,7 @@ def test_a_release_too_large_to_draw_still_has_its_page():
 
 
 def test_private_page_is_for_its_owner_alone(tmp_path: Path):
-    private.write("page", tmp_path / "report.html")
+    protect(table(1), Roles(confidential=["wages"]), Ipso()).report(tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import independent
 from suffice.algebra.moments import Moments
+from suffice.report.exhibit import Exhibit
 from suffice.statistics.comparison import Comparison
 from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import BOUND, Claim, Promise
@@ -47,7 +47,7 @@ class Coefficients:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Exhibit):
     """What was kept, how exactly, and what is not promised. It holds no data value."""
 
     claims: tuple[Claim, ...]
@@ -108,21 +108,8 @@ class Certificate:
     def __str__(self) -> str:
         return self.text()
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(claim.said)}</td><td>{claim.error:.1e}</td><td>{claim.ratio:.2g}</td>"
-            f"<td>{'kept' if claim.holds else 'NOT KEPT'}</td></tr>"
-            for claim in self.claims
-        )
-        extra = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        extra += "".join(f"<li>for you alone: {html.escape(note)}</li>" for note in self.private)
-        extra += "".join(f"<li>not promised: {html.escape(each)}</li>" for each in self.not_promised)
-        verdict = "holds" if self.holds else "does not hold"
-        return (
-            f"<div><b>suffice certificate {verdict}</b> ({self.rows} rows, recomputed from {html.escape(self.source)})"
-            "<table><tr><th>kept</th><th>largest error (sd)</th><th>ratio</th><th></th></tr>"
-            f"{rows}</table><ul>{extra}</ul></div>"
-        )
+    def exhibit(self) -> dict[str, Any]:
+        return {"certificate": self.as_dict(), "private": self.private}
 
 
 def _line(claim: Claim, width: int) -> str:

@@ -18,6 +18,7 @@ from suffice.errors import InputError
 from suffice.files.source import open_rows
 from suffice.guards.finding import Finding
 from suffice.progress import Progress
+from suffice.report.exhibit import Exhibit
 from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Product, Rows
@@ -33,7 +34,7 @@ OPAQUE = {"date", "other"}
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Exhibit):
     """What a pair of files has in common, what gives concern, and what could not be checked."""
 
     certificate: Certificate
@@ -47,13 +48,16 @@ class Verification:
         return self.certificate.holds and self.same_multiset is not False
 
     def text(self) -> str:
-        same = "the same records" if self.same_multiset else "NOT the same records"
         lines = [self.certificate.text()]
         if self.same_multiset is not None:
-            lines += [f"  given columns, weights and kept columns: {same} in both files"]
+            lines += [f"  {self._same()}"]
         lines += [f"  {finding}" for finding in self.findings]
         lines += [f"  not checked: {each}" for each in self.unchecked]
         return "\n".join(lines)
+
+    def _same(self) -> str:
+        same = "the same records" if self.same_multiset else "NOT the same records"
+        return f"given columns, weights and kept columns: {same} in both files"
 
     def to_json(self) -> str:
         found = [{"rule": f.rule, "level": f.level, "message": f.message} for f in self.findings]
@@ -74,6 +78,14 @@ class Verification:
 
     def __str__(self) -> str:
         return self.text()
+
+    def exhibit(self) -> dict[str, Any]:
+        return {
+            "title": "" if self.same_multiset is None else self._same(),
+            "certificate": self.certificate.as_dict(),
+            "findings": self.findings,
+            "unchecked": self.unchecked,
+        }
 
 
 def verify(

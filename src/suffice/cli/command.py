@@ -35,11 +35,11 @@ class Command:
             release = plan.protect(progress, threads)
             why = show.refusal(release.findings, self.in_a_plan)
             if why is None:
-                release.write(output, force=force, progress=progress)
-        written = [] if why else [output, *_certificates(release, output)]
-        if report is not None:
-            written.append(_private(release, None if why else output, report))
-        self._say(release, plan, written, why)
+                release.write(output, force=force, report=report, progress=progress)
+            elif report is not None:
+                release.report(report, force=force)
+        written = [] if why else [output, *_papers(output)]
+        self._say(release, plan, [*written, *([report] if report else [])], why)
 
     def _say(self, release: Release, plan: Plan, written: list[Path], why: str | None) -> None:
         document = show.document(release, written)
@@ -100,18 +100,3 @@ def _ready(plan: Plan, output: Path, report: Path | None, force: bool) -> None:
 
 def _papers(output: Path) -> list[Path]:
     return [output.with_name(f"{output.name}.certificate.{kind}") for kind in ("json", "html")]
-
-
-def _certificates(release: Release, output: Path) -> list[Path]:
-    """The certificate beside the release: for programs (written with it) and for people."""
-    from suffice.report import public
-
-    public.write(release.certificate, _papers(output)[1])
-    return _papers(output)
-
-
-def _private(release: Release, output: Path | None, report: Path) -> Path:
-    from suffice.report import private
-
-    private.write(private.of(release, output), report)
-    return report

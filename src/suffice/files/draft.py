@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -102,28 +102,28 @@ class Draft:
                 self.hidden.unlink()
 
 
-def commit(*pairs: tuple[Draft, Draft], stale: Iterable[Path]) -> None:
-    """Name releases, each with its certificate, so that no certificate ever lies beside another release.
+def commit(*sheaves: Sequence[Draft], stale: Iterable[Path]) -> None:
+    """Name releases, each with its papers, so that no certificate ever lies beside another release.
 
-    First the papers of earlier releases go, then each release is named, then its own paper. A process that is killed
-    in between leaves a certified release without a paper; one that fails takes all that is new back.
+    First the papers of earlier releases go, then each release is named, then its own papers. A process that is killed
+    in between leaves a certified release without papers; one that fails takes all that is new back.
 
+    sheaves: a release first, then its papers
     stale: papers of earlier releases with these names
     """
-    for draft in (each for pair in pairs for each in pair):
+    for draft in (each for sheaf in sheaves for each in sheaf):
         draft.settle()
-    with failing("The output cannot be written"), alone(pairs[0][0].target.parent):
-        for release, _ in pairs:
-            release.refuse()
-        fresh = [pair for pair in pairs if not pair[0].target.exists()]
+    with failing("The output cannot be written"), alone(sheaves[0][0].target.parent):
+        for sheaf in sheaves:
+            sheaf[0].refuse()
+        fresh = [sheaf for sheaf in sheaves if not sheaf[0].target.exists()]
         for path in stale:
             path.unlink(missing_ok=True)
         try:
-            for release, paper in pairs:
-                release.name()
-                paper.name()
+            for draft in (each for sheaf in sheaves for each in sheaf):
+                draft.name()
         except FileError:
-            for draft in (each for pair in fresh for each in pair):
+            for draft in (each for sheaf in fresh for each in sheaf):
                 draft.withdraw()
             raise
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from suffice.errors import GuardError, UsageError, suggest
+from suffice.report.exhibit import Exhibit
 from suffice.risk.assessment import Assessment
 
 Severity = Literal["note", "warn", "stop", "never"]
@@ -14,7 +15,7 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warn", "stop", "never")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Exhibit):
     """One rule that has something to say. `stop` forbids writing unless accepted with a reason, `never` always does."""
 
     rule: str
@@ -37,11 +38,24 @@ class Finding:
         remedy = f"\n      {self.remedy}" if self.remedy else ""
         return f"{self.level:<5} {self.rule}: {self.message}{reason}{remedy}"
 
+    def exhibit(self) -> dict[str, Any]:
+        return {"findings": [self]}
+
+
+class Findings(tuple[Finding, ...], Exhibit):
+    """What the guards have found, the gravest first."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "nothing was found"
+
+    def exhibit(self) -> dict[str, Any]:
+        return {"findings": self}
+
 
 Guard = Callable[[Assessment], Finding | None]
 
 
-def judge(risk: Assessment, accept: Mapping[str, str]) -> tuple[Finding, ...]:
+def judge(risk: Assessment, accept: Mapping[str, str]) -> Findings:
     """What every guard finds, the gravest first, with the reasons for accepting filled in."""
     from suffice.guards import GUARDS
 
@@ -50,9 +64,9 @@ def judge(risk: Assessment, accept: Mapping[str, str]) -> tuple[Finding, ...]:
     return gravest(named)
 
 
-def gravest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def gravest(findings: Iterable[Finding]) -> Findings:
     """Findings, the gravest first."""
-    return tuple(sorted(findings, key=lambda each: -SEVERITIES.index(each.level)))
+    return Findings(sorted(findings, key=lambda each: -SEVERITIES.index(each.level)))
 
 
 def check_accepted(accept: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import UsageError
 from suffice.method.parameter import Data, Rule
+from suffice.report.exhibit import Exhibit
 from suffice.statistics.promise import promised
 from suffice.statistics.statistic import Promise
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Method(ABC):
+class Method(Exhibit, ABC):
     """A way to protect the confidential columns; its fields are its parameters, declared with `parameter`."""
 
     keeps: ClassVar[tuple[str, ...]] = ()
@@ -56,6 +57,14 @@ class Method(ABC):
         """Parameter values by name; a data set is none of them (it is the `companion`)."""
         plain = (f.name for f in declared_parameters(type(self)) if not isinstance(rule_of(f), Data))
         return {name: getattr(self, name) for name in plain}
+
+    @classmethod
+    def summary(cls) -> str:
+        """What it does, in a sentence."""
+        return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
+
+    def exhibit(self) -> dict[str, Any]:
+        return {"kind": "method", "name": self.name, "summary": self.summary(), "parameters": self.parameters()}
 
     @classmethod
     @abstractmethod

@@ -23,7 +23,7 @@ from suffice.files.draft import Draft, commit, refuse_overwriting
 from suffice.files.kind import write_kind
 from suffice.files.source import named_sources, read_back
 from suffice.files.writer import Writer
-from suffice.guards.finding import Finding, enforce, gravest, judge
+from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
 from suffice.guards.repeated_release import information
 from suffice.ledger import Entry, Ledger
 from suffice.method.method import Method
@@ -31,6 +31,9 @@ from suffice.progress import Progress
 from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
+from suffice.release.private import private_page
+from suffice.report import public
+from suffice.report.exhibit import Exhibit
 from suffice.risk.assessment import Assessment, assess
 from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
@@ -42,7 +45,7 @@ LARGEST = 2**30
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class Release(Exhibit):
     """Protected rows that have not left yet: look at them, at the findings and at the certificate, then write."""
 
     data: Any
@@ -51,7 +54,7 @@ class Release:
     method: Method
     seed: Seed
     assessment: Assessment
-    findings: tuple[Finding, ...]
+    findings: Findings
     columns: tuple[str, ...]
     keyed: tuple[str, ...]
     attestation: Attestation
@@ -163,15 +166,23 @@ class Release:
         return certificate
 
     def write(
-        self, path: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        report: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
     ) -> Certificate:
         """Write the release and, beside it, its certificate; the file is certified as read back, before it has a name.
+
+        The certificate is out.parquet.certificate.json, for programs, and .html, for people.
 
         Several data sets become out-1.parquet, out-2.parquet and so on, named when all have been certified; the first
         certificate is returned.
 
         path: .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt.
         force: overwrite an existing file.
+        report: a private page for the data holder, written with it: see `report`.
         """
         enforce(self.findings)
         target, kind = Path(path), write_kind(path)
@@ -179,24 +190,40 @@ class Release:
         targets = [target] if not self.sets else [numbered(target, i + 1) for i in range(len(sets))]
         for each in targets:
             refuse_overwriting(each, self._sources())
+        if report is not None:
+            refuse_overwriting(Path(report), self._sources())
         if progress is not None:
             for release in sets:
                 release.rows.progress = progress
         with one_blas_thread(), ExitStack() as stack:
-            drafts = [
-                (stack.enter_context(Draft(each, force)), stack.enter_context(Draft(certificate_path(each), True)))
-                for each in targets
+            sheaves = [
+                [stack.enter_context(Draft(each, force or each != named)) for each in (named, *papers(named))]
+                for named in targets
             ]
-            found = [r._drafted(draft, paper, kind) for r, (draft, paper) in zip(sets, drafts, strict=True)]
+            page = None if report is None else stack.enter_context(Draft(report, force, 0o600))
+            found = [release._drafted(sheaf, kind) for release, sheaf in zip(sets, sheaves, strict=True)]
+            if page is not None:
+                page.write(private_page(self, found[0]).encode())
+                sheaves[0].append(page)
             self._remember()  # first: after a crash one release too many is known, never one too few
-            papers = [certificate_path(each) for each in targets]
-            commit(*drafts, stale=[path for paper in papers for path in (paper, paper.with_suffix(".html"))])
+            commit(*sheaves, stale=[paper for each in targets for paper in papers(each)])
         for release, certificate in zip(sets, found, strict=True):
             release._state["certificate"] = certificate
         return found[0]
 
-    def _drafted(self, draft: Draft, paper: Draft, kind: str) -> Certificate:
+    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write a page for the data holder alone: findings, certificate, every confidential column before and after.
+
+        force: overwrite an existing file.
+        """
+        refuse_overwriting(Path(path), self._sources())
+        with one_blas_thread(), Draft(path, force, 0o600) as draft:
+            draft.write(private_page(self, self.certificates[0]).encode())
+            commit([draft], stale=())
+
+    def _drafted(self, sheaf: Sequence[Draft], kind: str) -> Certificate:
         """The rows and the certificate of one data set, written and checked, and not yet under their names."""
+        draft, paper, page = sheaf
         schema = self._write_rows(draft.path, kind, str(draft.target.parent))
         with failing("The release cannot be read back"):
             needed = (*self.done.outgoing.columns, *self.done.labels)
@@ -205,6 +232,7 @@ class Release:
         if not certificate.holds:
             raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
         paper.write(certificate.to_json().encode())
+        page.write(public.page(certificate).encode())
         return certificate
 
     def _write_rows(self, path: str, kind: str, folder: str) -> Any:
@@ -252,6 +280,11 @@ class Release:
             reach = self.assessment.reach if not self.sets else (r / (1 + r)) ** 0.5 if r < float("inf") else 1.0
             ledger.add(Entry.now(self.method.name, tuple(design.terms), reach, self.keyed, name))
 
+    def exhibit(self) -> dict[str, Any]:
+        known: Certificate | None = self._state.get("certificate")  # that of a file takes a pass
+        told = {"certificate": known.as_dict(), "private": known.private} if known else {}
+        return {"title": repr(self), "findings": self.findings, **told}
+
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
         n: Any = self.rows.n if self.done.drawn is None else self.done.drawn.n
@@ -271,8 +304,9 @@ def numbered(target: Path, number: int) -> Path:
     return target.with_name(f"{target.stem}-{number}{target.suffix}")
 
 
-def certificate_path(target: Path) -> Path:
-    return target.with_name(target.name + ".certificate.json")
+def papers(target: Path) -> list[Path]:
+    """The certificate beside a release, for programs and for people."""
+    return [target.with_name(f"{target.name}.certificate.{kind}") for kind in ("json", "html")]
 
 
 def _leaving(roles: Roles) -> set[str]:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
 
-from suffice.files.draft import Draft
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+class Document(Protocol):
+    """What a page is made of, as data: a certificate."""
+
+    def as_dict(self) -> dict[str, Any]: ...
 
 
 def render(template: str, **values: Any) -> str:
     """The template of that name, filled in."""
+    return _pages().get_template(template).render(**values)
+
+
+@cache
+def _pages() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    pages = Environment(
+    return Environment(
         loader=PackageLoader("suffice.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return pages.get_template(template).render(**values)
-
-
-def save(text: str, path: Path, mode: int) -> None:
-    """Write all of the page or nothing."""
-    with Draft(path, True, mode) as draft:
-        draft.write(text.encode())
-        draft.settle()
-        draft.name()

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from suffice.report.page import render, save
-
-if TYPE_CHECKING:
-    from suffice.certificate.certificate import Certificate
+from suffice.report.page import Document, render
 
 
-def page(certificate: Certificate) -> str:
+def page(certificate: Document) -> str:
     """The page as HTML."""
-    return render("public.html", certificate=json.loads(certificate.to_json()))
-
-
-def write(certificate: Certificate, path: Path) -> None:
-    """Write the page."""
-    save(page(certificate), path, 0o644)
+    return render("public.html", certificate=certificate.as_dict())
