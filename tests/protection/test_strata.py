@@ -62,7 +62,7 @@ def test_without_groups_and_holes_there_is_no_division() -> None:
     rows = open_rows(frame(50), 1, None)
     roles = Roles(confidential=["y"])
     assert Strata.of(rows, Design.learn(rows, roles)) is None
-    assert by_groups(rows, roles).tolist() == [0] * 50
+    assert by_groups(rows, ()).tolist() == [0] * 50
 
 
 @pytest.mark.parametrize("together", [1, 40, 100, 2**20])

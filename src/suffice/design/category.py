@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from suffice.design.levels import Levels, integers, missing
+from suffice.design.levels import Levels, integers, missing, small
+from suffice.design.local_levels import LocalLevels
 from suffice.design.term import Codes
 from suffice.errors import InputError
 from suffice.rows.bridge import numbers
@@ -28,6 +29,7 @@ class Category:
     absent: the position of missing cells, where these are a level; else -1
     size: how many positions there are
     notes: which levels were joined, and how many cells are missing, as counts
+    local: which levels are joined in some groups only
     """
 
     name: str
@@ -37,6 +39,7 @@ class Category:
     absent: int
     size: int
     notes: tuple[str, ...] = ()
+    local: LocalLevels | None = None
 
     @classmethod
     def of(cls, name: str, levels: Levels, merge_below: int) -> Category:
@@ -44,15 +47,15 @@ class Category:
         ordered = sorted(levels.counts)  # all text or all whole numbers
         holes = [levels.missing.count] if levels.missing else []
         counts = np.array([*(levels.counts[level] for level in ordered), *holes], dtype=np.intp)
-        small = _small(counts, merge_below)
-        positions = (np.cumsum(~small) - 1).astype(np.intp)
-        positions[small] = (~small).sum()
-        size = int((~small).sum() + small.any())
+        joined = small(counts, merge_below)
+        positions = (np.cumsum(~joined) - 1).astype(np.intp)
+        positions[joined] = (~joined).sum()
+        size = int((~joined).sum() + joined.any())
         absent = int(positions[-1]) if holes else -1
         text = bool(ordered) and isinstance(ordered[0], str)
         texts = dict(zip(map(str, ordered), positions.tolist(), strict=False)) if text else {}
         numbers = integers([] if text else ordered)
-        return cls(name, texts, numbers, positions[: len(numbers)], absent, size, _notes(name, counts[small], holes))
+        return cls(name, texts, numbers, positions[: len(numbers)], absent, size, _notes(name, counts[joined], holes))
 
     def codes(self, block: Block) -> Codes:
         """Position of every row's level; a level that was not learnt is an error."""
@@ -63,7 +66,11 @@ class Category:
                 f"Column {self.name!r} is missing, or has a level that was not learnt: "
                 f"{Sightings.of(found < 0, block.start)}.\nLearn from a file that has every level."
             )
-        return found
+        return found if self.local is None else self.local.codes(found, block)
+
+    def without(self, gone: set[str]) -> Category:
+        """The same for records that lack these confidential columns."""
+        return self if self.local is None else replace(self, local=self.local.part(gone))
 
     def _find_text(self, column: Any) -> Codes:
         """Only the block's own levels are looked up: there may be a million others."""
@@ -87,14 +94,3 @@ def _notes(name: str, joined: Codes, holes: list[int]) -> tuple[str, ...]:
     if len(joined):
         told.append(f"{name}: {len(joined)} small levels ({joined.sum()} records) joined")
     return tuple(told)
-
-
-def _small(counts: Codes, below: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which levels to join: none if none is small, else the smallest ones until they have `below` records."""
-    if not (counts < below).any():
-        return np.zeros(len(counts), dtype=bool)
-    order = np.argsort(counts, kind="stable")
-    enough = np.searchsorted(np.cumsum(counts[order]), below) + 1
-    joined = np.zeros(len(counts), dtype=bool)
-    joined[order[: max(enough, (counts < below).sum())]] = True
-    return joined

@@ -17,6 +17,7 @@ from suffice.design.category import Category
 from suffice.design.formula import Factor, Term, label
 from suffice.design.inspection import Inspection, misspelt, mostly_numbers
 from suffice.design.levels import Census, Levels
+from suffice.design.local_levels import StratumKeys, merged
 from suffice.design.roles import Roles
 from suffice.design.term import Codes, Expansion, coding
 from suffice.errors import InputError
@@ -87,7 +88,8 @@ class Design:
         _check_numbers(rows, roles, found)
         if any(levels.missing and name not in inspection.holed for name, levels in found.items()):
             inspection.complain(rows)
-        categories = {name: Category.of(name, found[name], roles.merge_below) for name in _categorical(terms)}
+        groupings = tuple(Category.of(name, found[name], 0) for name in roles.groups)
+        categories = _categories(rows, roles, {name: found[name] for name in _categorical(terms)}, groupings)
         intercept = roles.terms.intercept or any(all(f.transform == "C" for f in term) for term in terms)
         absorb = absorb and not roles.integer
         absorbed = _absorbed(terms, categories) if absorb else None
@@ -97,7 +99,6 @@ class Design:
         _check_width(intercept, columns, categories, allowed, _advice(terms, categories, absorb))
         expansions = coding(columns, intercept, {name: category.size for name, category in categories.items()})
         notes = tuple(note for category in categories.values() for note in category.notes)
-        groupings = tuple(Category.of(name, found[name], 0) for name in roles.groups)
         design = cls(roles, intercept, categories, expansions, inspection, notes, absorbed, groupings)
         return design if absorbed is None else design._absorbing(rows.n)
 
@@ -139,7 +140,8 @@ class Design:
             ),
         )
         numbers = tuple(name for name in self.inspection.numbers if name not in gone)
-        return replace(self, roles=roles, inspection=replace(self.inspection, numbers=numbers))
+        categories = {name: each.without(gone) for name, each in self.categories.items()}
+        return replace(self, roles=roles, categories=categories, inspection=replace(self.inspection, numbers=numbers))
 
     @property
     def confidential(self) -> tuple[str, ...]:
@@ -278,6 +280,18 @@ def _settle(terms: tuple[Term, ...], kinds: Mapping[str, Kind]) -> tuple[Term, .
 
 def _categorical(terms: tuple[Term, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.column for term in terms for f in term if f.transform == "C"))
+
+
+def _categories(
+    rows: Rows, roles: Roles, found: Mapping[str, Levels], groupings: tuple[Category, ...]
+) -> Mapping[str, Category]:
+    """Small levels are joined in the file, or in every group and pattern of missing cells by itself."""
+    holes = tuple(roles.confidential) if roles.missing == "patterns" else ()
+    apart = roles.merge_below > 0 and bool(groupings or holes)
+    made = {name: Category.of(name, levels, 0 if apart else roles.merge_below) for name, levels in found.items()}
+    if not apart or not made:
+        return made
+    return merged(rows, tuple(made.values()), StratumKeys(groupings, holes), roles.merge_below)
 
 
 def _census(rows: Rows, names: tuple[str, ...]) -> Mapping[str, Levels]:

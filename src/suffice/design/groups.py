@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.design.category import Category
 from suffice.design.levels import Census, Levels
-from suffice.design.roles import Roles
+from suffice.design.local_levels import StratumKeys
 from suffice.rows.rows import Block, Rows
 
 
@@ -27,17 +27,14 @@ def learnt(rows: Rows, names: Sequence[str]) -> list[Category]:
 
 def codes_of(block: Block, categories: Sequence[Category]) -> NDArray[np.int64]:
     """One number for each record, the same in the same group."""
-    code = np.zeros(len(block), dtype=np.int64)
-    for category in categories:
-        code = code * category.size + category.codes(block)
-    return code
+    return StratumKeys(tuple(categories), ()).keys(block)
 
 
-def by_groups(rows: Rows, roles: Roles) -> NDArray[np.int32]:
-    """Groups alone, whatever cells are missing."""
-    if not roles.groups:
+def by_groups(rows: Rows, categories: Sequence[Category]) -> NDArray[np.int32]:
+    """The group of every record, whatever cells are missing; `categories`: of the columns that tell groups."""
+    if not categories:
         return np.zeros(rows.n, dtype=np.int32)
-    categories = learnt(rows, roles.groups)
-    runs = rows.map(lambda run: [codes_of(block, categories) for block in run], roles.groups, "finding groups")
+    names = tuple(category.name for category in categories)
+    runs = rows.map(lambda run: [codes_of(block, categories) for block in run], names, "finding groups")
     codes = np.concatenate([code for run in runs for code in run])
     return np.unique(codes, return_inverse=True)[1].astype(np.int32)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from suffice.errors import InputError
 from suffice.rows.bridge import flags
@@ -88,3 +89,14 @@ def _check_few(name: str, count: int) -> None:
             f"Column {name!r} has more than {CAP:,} levels. An identifier among the categories?\n"
             "Name it in `identifiers`, or group its levels first."
         )
+
+
+def small(counts: NDArray[np.intp], below: int) -> NDArray[np.bool_]:
+    """Which levels to join: none if none is small, else the smallest ones until they have `below` records."""
+    if not (counts < below).any():
+        return np.zeros(len(counts), dtype=bool)
+    order = np.argsort(counts, kind="stable")
+    enough = np.searchsorted(np.cumsum(counts[order]), below) + 1
+    joined = np.zeros(len(counts), dtype=bool)
+    joined[order[: max(enough, (counts < below).sum())]] = True
+    return joined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +14,15 @@ from suffice.algebra.array import Flags
 from suffice.design.design import Design, inspection
 from suffice.design.groups import by_groups
 from suffice.design.roles import Roles
+from suffice.design.selection import Selection
+from suffice.design.small_groups import small_groups
 from suffice.errors import InputError
 from suffice.rows.arrow import as_float
 from suffice.rows.bridge import flags
 from suffice.rows.derived import check_aligned
 from suffice.rows.rows import Block, Rows
+
+Settle = Callable[[Rows, Roles], Selection | None]
 
 SMALLEST = 10
 """Records of a pattern, at least, unless told."""
@@ -31,26 +35,19 @@ def complete(rows: Rows, roles: Roles) -> Rows:
 
 def complete_beside(rows: Rows, start: Rows | None, roles: Roles) -> tuple[Rows, Rows | None]:
     """The same, with those records of a row-aligned data set that stand beside them."""
-    settled = {"drop": _dropped, "patterns": _in_patterns}.get(roles.missing, _untouched)(rows, roles)
-    if settled is None:
-        return rows, start
-    if start is not None:
-        check_aligned(rows, start, roles.confidential)
-        start = chosen(start, Selection(settled.kept, {}, ""), roles.confidential)
-    return chosen(rows, settled, tuple(name for name in rows.kinds if name in roles.columns)), start
-
-
-@dataclass(frozen=True, repr=False)
-class Selection:
-    """Which records stay, which of their cells are blanked, and what is said of it."""
-
-    kept: Flags
-    blank: Mapping[str, Flags]
-    note: str
-
-
-def _untouched(rows: Rows, roles: Roles) -> Selection | None:
-    return None
+    steps: dict[Settle, bool] = {
+        _dropped: roles.missing == "drop",
+        small_groups: bool(roles.groups) and roles.small_groups != "stop",
+        _in_patterns: roles.missing == "patterns",
+    }
+    for settle in (step for step, asked in steps.items() if asked):
+        if (settled := settle(rows, roles)) is None:
+            continue
+        if start is not None:
+            check_aligned(rows, start, roles.confidential)
+            start = Selection(settled.kept, "").of(start, roles.confidential)
+        rows = settled.of(rows, tuple(name for name in rows.kinds if name in roles.columns))
+    return rows, start
 
 
 def _dropped(rows: Rows, roles: Roles) -> Selection | None:
@@ -63,7 +60,7 @@ def _dropped(rows: Rows, roles: Roles) -> Selection | None:
         return None
     counts = ", ".join(f"{name} {count}" for name, count in zip(names, absent.sum(axis=0), strict=True) if count)
     note = f"{gone.sum()} of {rows.n} records dropped because of missing cells ({counts})"
-    return Selection(np.asarray(~gone), {}, note)
+    return Selection(np.asarray(~gone), note)
 
 
 def _in_patterns(rows: Rows, roles: Roles) -> Selection | None:
@@ -72,11 +69,11 @@ def _in_patterns(rows: Rows, roles: Roles) -> Selection | None:
     absent = _flags(rows, names)
     if not absent.any():
         return None
-    found = Patterns.within(by_groups(rows, roles), absent, smallest(design))
+    found = Patterns.within(by_groups(rows, design.groupings), absent, smallest(design))
     found.check(names)
     blanked = found.blanked(absent)
     blank = {name: flags for name, flags in zip(names, blanked.T, strict=True) if flags.any()}
-    return Selection(found.kept, blank, found.note(blanked))
+    return Selection(found.kept, found.note(blanked), blank)
 
 
 def smallest(design: Design) -> int:
@@ -165,16 +162,3 @@ def _absent(values: Any) -> Flags:
     if isinstance(values, pa.Array):
         return flags(values.is_null())
     return np.isnan(as_float(values))
-
-
-def chosen(rows: Rows, settled: Selection, names: Sequence[str]) -> Rows:
-    """Some of the rows, with some cells blanked; `names`: the columns that are needed."""
-    if not settled.kept.any():
-        raise InputError(
-            "No record is left: every one has a missing cell, or a pattern of them that too few share.\n"
-            "Use fewer confidential columns, fewer given terms, or fewer groups."
-        )
-    found = rows.select(settled.kept, names, settled.blank)
-    found.notes, found.progress = (*rows.notes, settled.note), rows.progress
-    found.behind = tuple(name for name in rows.kinds if name not in found.kinds)
-    return found

@@ -61,6 +61,17 @@ class Roles:
     groups: Sequence[str] = role(
         COLUMNS, "Columns whose values together tell the groups within which everything is kept.", ()
     )
+    small_groups: str = role(
+        one_of("stop", "join", "drop"),
+        "Groups with few records: leave them to the guards, which stop; join them to one group; or drop their records.",
+        "stop",
+    )
+    smallest_group: int | None = role(
+        at_least(2, none=True),
+        "Records of a group, at least, where small ones are joined or dropped. By default as many as X has columns and "
+        "10, or 1 more than are confidential.",
+        None,
+    )
     labels: Sequence[str] = role(COLUMNS, "Columns that tell clusters; methods name them themselves.", (), asked=())
     missing: str = role(
         one_of("error", "drop", "patterns"),
@@ -156,6 +167,10 @@ def _incomplete(roles: Roles) -> Iterator[str]:
         yield "No confidential column is named. Name at least one."
     if roles.smallest_pattern is not None and roles.missing != "patterns":
         yield "`smallest_pattern` says how missing cells are kept. Name missing = patterns as well."
+    if roles.small_groups != "stop" and not roles.groups:
+        yield "`small_groups` says what becomes of small groups. Name `groups` as well."
+    if roles.smallest_group is not None and roles.small_groups == "stop":
+        yield "`smallest_group` says which groups are small. Name small_groups = join or drop as well."
 
 
 def _two_roles(roles: Roles) -> Iterator[str]:

@@ -48,7 +48,7 @@ def _in_groups(kept: GroupSummary, level: Severity) -> Finding:
         f"{count(groups, 'group')} of {kept.groups:,} by {kept.name} with too few degrees of freedom, the fewest "
         f"{_nu(kept)} for {count(kept.residual_rank, 'residual')}, in groups of {kept.smallest} records and more: "
         f"{MEANING[level]}.",
-        "Join small groups, use fewer given terms, or protect fewer columns together.",
+        "Join or drop small groups (small_groups), use fewer given terms, or protect fewer columns together.",
         {"nu": _nu(kept), "groups": groups, "by": kept.name, "residual_rank": kept.residual_rank},
     )
 

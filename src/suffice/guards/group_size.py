@@ -26,7 +26,7 @@ def group_size(risk: Assessment) -> Finding | None:
         level,
         f"{count(groups, 'group')} of {worst.groups:,} by {worst.name} with fewer than "
         f"{STOP if level == 'stop' else WARN} records, the smallest {worst.smallest}: {_meaning(worst)}.",
-        "Join small groups, or make clusters of 5 records and more.",
+        "Join or drop small groups (small_groups), or make clusters of 5 records and more.",
         {"smallest": worst.smallest, "groups": groups, "by": worst.name},
     )
 

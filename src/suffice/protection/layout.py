@@ -33,7 +33,8 @@ class Extras:
 
     @classmethod
     def of(cls, method: Recordwise, rows: Rows, design: Design) -> Extras:
-        roles = replace(design.roles, groups=(), labels=(), keep=(), identifiers=(), edits=())
+        alone = replace(design.roles, groups=(), small_groups="stop", smallest_group=None)
+        roles = replace(alone, labels=(), keep=(), identifiers=(), edits=())
         designs = {
             name: Design.learn(rows, replace(roles, given=formula), absorb=False)
             for name, formula in method.matrices(design.roles).items()

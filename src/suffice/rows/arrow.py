@@ -155,6 +155,17 @@ def concatenated(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pa.concat_arrays(parts)
 
 
+def labelled(column: Any, here: Any, label: str | int) -> Any:
+    """A column with a label in some cells; what cannot hold a text becomes text.
+
+    >>> labelled(pa.array(["a", "b"]).dictionary_encode(), np.array([True, False]), "joined").to_pylist()
+    ['joined', 'b']
+    """
+    of = plain(column.type)
+    of = pa.string() if pa.types.is_boolean(of) else of
+    return pc.if_else(arrow(here), pa.scalar(label, of), column.cast(of))
+
+
 def batch_of(run: Run, columns: Sequence[str]) -> pa.RecordBatch:
     """A run of blocks as an Arrow batch; missing numbers are missing cells."""
     joined = [concatenated([block.columns[name] for block in run]) for name in columns]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from suffice.errors import InputError
 from suffice.rows.arrow import batch_of, blocks
-from suffice.rows.rows import BLOCK, Block, Kind, Rows, Run
+from suffice.rows.rows import BLOCK, NO_LABELS, Block, Kind, Labels, Rows, Run
 
 if TYPE_CHECKING:
     from suffice.algebra.array import Flags
@@ -175,13 +175,17 @@ class Derived(Rows):
         found = {**held, **(super().gather(rest) if rest else {})}
         return {name: found[name] for name in columns}
 
-    def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> Rows:
+    def select(
+        self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags], labels: Labels = NO_LABELS
+    ) -> Rows:
         """What is computed is computed of the rows that are left; other made columns are set aside with them."""
-        if blank.keys() & self.made.keys() or not all(isinstance(each, Computation) for each in self.made.values()):
-            return super().select(kept, columns, blank)
+        if {*blank, *labels} & self.made.keys() or not all(
+            isinstance(each, Computation) for each in self.made.values()
+        ):
+            return super().select(kept, columns, blank, labels)
         needs = [name for column in self.made.values() for name in column.needs]
         own = list(dict.fromkeys([*(name for name in columns if name not in self.made), *needs]))
-        return self.rows.select(kept, own, blank).with_columns(self.made)
+        return self.rows.select(kept, own, blank, labels).with_columns(self.made)
 
     def frame(self, names: Sequence[str], made: Mapping[str, Any], places: Any) -> Any:
         own = [name for name in names if name in self.made and name not in made]

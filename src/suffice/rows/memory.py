@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Flags
 from suffice.errors import InputError
 from suffice.progress import Progress
-from suffice.rows.arrow import dated, one_chunk, rechunked
+from suffice.rows.arrow import dated, labelled, one_chunk, rechunked
 from suffice.rows.bridge import arrow, numbers
-from suffice.rows.rows import Block, Kind, Rows, per_run, spans
+from suffice.rows.rows import NO_LABELS, Block, Kind, Labels, Rows, per_run, spans
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw  # imported where a frame is: a fifth of a second
@@ -58,17 +58,23 @@ class MemoryRows(ArrayRows):
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         return rechunked(as_table(self.named.to_native(), columns).to_batches())
 
-    def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> MemoryRows:
+    def select(
+        self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags], labels: Labels = NO_LABELS
+    ) -> MemoryRows:
         """As the kind of frame that came in, with all its columns."""
         import narwhals.stable.v2 as nw
 
         places = np.flatnonzero(kept)
         frame = _taken(self.named, places)
-        holed = {name: np.where(blank[name], np.nan, self.columns[name])[places] for name in blank}
+        changed = {name: np.where(blank[name], np.nan, self.columns[name])[places] for name in blank}
+        for name, (here, label) in labels.items():
+            values = self.columns[name]
+            text = isinstance(values, pa.Array)
+            changed[name] = (labelled if text else _numbered)(values.take(places), here[places], label)
         if isinstance(self.native, np.ndarray):
-            native: Any = np.column_stack([holed.get(n, self.columns[n][places]) for n in self.named.columns])
+            native: Any = np.column_stack([changed.get(n, self.columns[n][places]) for n in self.named.columns])
         else:
-            native = nw.to_native(self._with(frame, holed))
+            native = nw.to_native(self._with(frame, changed))
         return MemoryRows(native, self.threads, self.progress, self.notes)
 
     def _with(self, frame: nw.DataFrame[Any], changed: Mapping[str, Any]) -> nw.DataFrame[Any]:
@@ -83,7 +89,7 @@ class MemoryRows(ArrayRows):
             arrays = {name: pa.chunked_array([column]) for name, column in ready.items()}
             return frame.with_columns(*(nw.from_native(a, series_only=True).alias(n) for n, a in arrays.items()))
         series = [
-            nw.new_series(name, values.to_pylist(), self.named.schema[name], backend=backend)
+            nw.new_series(name, values.to_pylist(), _holding(values, self.named.schema[name]), backend=backend)
             if isinstance(values, pa.Array)
             else nw.new_series(name, values, backend=backend)
             for name, values in changed.items()
@@ -102,6 +108,17 @@ class MemoryRows(ArrayRows):
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])
         return _bare(nw.to_native(frame))
+
+
+def _numbered(values: NDArray[Any], here: Flags, label: str | int) -> NDArray[Any]:
+    return np.where(here, np.asarray(label, values.dtype), values)
+
+
+def _holding(values: pa.Array, dtype: Any) -> Any:
+    """The type of a column; text, where it cannot hold the text that it got."""
+    import narwhals.stable.v2 as nw
+
+    return nw.String if pa.types.is_string(values.type) and dtype in (nw.Boolean, nw.Enum) else dtype
 
 
 def as_table(frame: Any, names: Sequence[str]) -> pa.Table:

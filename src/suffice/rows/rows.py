@@ -27,6 +27,9 @@ RUN = 16
 """Blocks folded one after the other before their results are merged: fixed, so threads do not change a digit."""
 
 Kind = Literal["float", "integer", "category", "date", "other"]
+Labels = Mapping[str, tuple[NDArray[np.bool_], str | int]]
+"""Columns whose cells get a label: which, and the label."""
+NO_LABELS: Labels = {}
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,11 +139,13 @@ class Rows(ABC):
         runs = list(self.runs(columns))
         return {name: concatenated([block.columns[name] for run in runs for block in run]) for name in columns}
 
-    def select(self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> Rows:
-        """Some of the rows, in order; `blank`: cells made missing."""
+    def select(
+        self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags], labels: Labels = NO_LABELS
+    ) -> Rows:
+        """Some of the rows, in order; `blank`: cells made missing; `labels`: cells of a column that get a label."""
         from suffice.rows.spool import selected
 
-        return selected(self, kept, columns, blank)
+        return selected(self, kept, columns, blank, labels)
 
     def deal(
         self,

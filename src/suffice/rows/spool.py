@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.errors import failing
-from suffice.rows.arrow import as_float, columns_of, rechunked, undictionaried
+from suffice.rows.arrow import as_float, columns_of, labelled, rechunked, undictionaried
 from suffice.rows.bridge import arrow
 from suffice.rows.memory import ArrayRows, MemoryRows
 from suffice.rows.parquet import ArrowRows
-from suffice.rows.rows import Kind, Rows, per_run, spans
+from suffice.rows.rows import Kind, Labels, Rows, per_run, spans
 
 HELD = 2**20
 """Rows that are held in memory at a time, at most."""
@@ -93,14 +93,17 @@ def stored(rows: Rows, values: Iterable[Array], names: Sequence[str]) -> Rows:
     return spool
 
 
-def selected(rows: Rows, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags]) -> Rows:
-    """Some of the rows, in order; `blank`: cells made missing."""
+def selected(rows: Rows, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags], labels: Labels) -> Rows:
+    """Some of the rows, in order; `blank`: cells made missing; `labels`: cells of a column that get a label."""
     spool: Spool | None = None
     start = 0
     kinds: dict[str, Kind] = {name: "float" if name in blank else rows.kinds[name] for name in columns}
     for batch in rows.batches(columns):
         here = slice(start, start + len(batch))
         arrays = [_blanked(batch, name, blank[name][here]) if name in blank else batch.column(name) for name in columns]
+        for name, (flags, label) in labels.items():
+            at = list(columns).index(name)
+            arrays[at] = labelled(arrays[at], flags[here], label)
         batch = pa.RecordBatch.from_arrays(arrays, names=list(columns))
         spool = spool or Spool(batch.schema, kinds, rows.threads, source=rows)
         spool.write(batch.filter(arrow(kept[here])))

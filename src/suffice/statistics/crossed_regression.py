@@ -54,7 +54,7 @@ class CrossedRegression:
 
     def designs(self, rows: Rows, design: Design) -> dict[str, Design]:
         """How the columns of each kind are made from those of a file; levels are learnt from the original."""
-        roles = replace(design.roles, groups=(), labels=(), keep=(), identifiers=(), edits=(), missing="error")
+        roles = replace(design.roles, labels=(), keep=(), identifiers=(), edits=())
         return {
             name: Design.learn(rows, replace(roles, given=formula), absorb=False) for name, formula in self.formulas
         }
