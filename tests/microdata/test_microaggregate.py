@@ -77,6 +77,24 @@ def test_the_information_loss_of_the_literature_through_the_method(name: str) ->
 
 
 @needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "row"), [("Tarragona", "Tarragona"), ("CASCrefmicrodata", "Census"), ("EIA", "EIA")])
+def test_the_table_of_the_pages_is_what_is_released_in_any_order_of_rows(name: str, row: str) -> None:
+    assert SHARED is not None
+    frame = pd.read_csv(SHARED / "data" / f"{name}.csv")
+    columns = EIA if name == "EIA" else list(frame.columns)
+    frame = frame[columns].astype(float).sample(frac=1, random_state=1, ignore_index=True)
+    page = (Path(__file__).parents[2] / "docs" / "groups.md").read_text()
+    line = next(line for line in page.splitlines() if line.startswith(f"| {row}, "))
+    for k, printed in zip((3, 4, 5, 10), line.split("|")[2:6], strict=True):
+        for partition, figure in zip(("mdav", "best"), printed.split("/"), strict=True):
+            made_ = made(frame, Microaggregate(k=k, partition=partition), Roles(confidential=columns))  # type: ignore[arg-type]
+            said = next(note for note in made_.certificate.private if "information loss" in note)
+            digits = len(figure.strip().split(".")[1])
+            assert f"{float(said.split('= ')[1]):.{digits}f}" == figure.strip()
+
+
+@needs_shared
 @pytest.mark.parametrize(("name", "peer", "others"), [("CASCrefmicrodata", "CASC", 0), ("Tarragona", "Tarragona", 2)])
 def test_mdav_agrees_with_a_peer_record_for_record(name: str, peer: str, others: int) -> None:
     """Two equal records of Tarragona may change places: which of them joins a group is told by nothing but its row."""

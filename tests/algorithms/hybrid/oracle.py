@@ -29,8 +29,11 @@ def oracle(Y: Array, Z: Array, given: Request, slopes: float | None = None) -> A
     Y2, Ys2 = split(Y, X2)[0], split(Z, X2)[0]  # item 7
     E3, Es3 = Y2ext - Y2, Ys2ext - Ys2  # item 8
     E3[np.abs(E3) < 1e-11], Es3[np.abs(Es3) < 1e-11] = 0, 0
-    W3 = scores(E3)[1]
-    E3star = (1.0 if slopes is None else slopes) * scores(Es3)[0][:, : len(W3)] @ W3  # item 9
+    Ts3 = scores(Es3)[0]
+    W3 = scores(E3)[1][
+        : Ts3.shape[1]
+    ]  # X_3 has no more dimensions; what a small first column leaves of others is rounding
+    E3star = (1.0 if slopes is None else slopes) * Ts3[:, : len(W3)] @ W3  # item 9
     E4star = np.zeros_like(Y)
     for r in rows:
         W = scores(E4[r])[1] if slopes is None else share(E3[r] + E4[r], E3star[r]).C(1.0)  # item 6; a, b and c

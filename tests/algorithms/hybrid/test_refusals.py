@@ -73,6 +73,49 @@ def test_too_few_dimensions() -> None:
     assert hybrid(Y, Z, **request).freedom.tolist() == [1, 1, 26, 26]  # the main algorithm needs no more
 
 
+def saturated(seed: int) -> tuple[Any, Any, Request]:
+    """Clusters of one or two records, in which nothing is left, beside large ones; groups of one cluster among them."""
+    rng = np.random.default_rng(seed)
+    k, b, small = rng.integers(1, 4), rng.integers(1, 3), rng.integers(1, 3, 6)
+    sizes = np.concatenate([small, rng.integers(5, 25, rng.integers(2, 6))])
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.normal(size=(len(clusters), b + 1))
+    given: Request = {"clusters": clusters, "local": X[:, :1], "overall": X[:, 1:]}
+    if seed % 2:
+        given |= {"cluster_groups": np.maximum(clusters, 3), "groups_given": rng.normal(size=(len(clusters), 1))}
+    return rng.normal(size=(len(X), k)), rng.normal(size=(len(X), k)), given
+
+
+def feasible(Y: Any, given: Request, found: Any, alpha: float) -> bool:
+    """(10) in every cluster, with the eigenvalues of E'E - alpha^2 E_3*'E_3*; `found`: the parts at slopes=None."""
+    for cluster in np.unique(given["clusters"]):
+        r = given["clusters"] == cluster
+        full = np.hstack(
+            [np.ones((r.sum(), 1)), *(given[p][r] for p in ("local", "overall", "groups_given") if p in given)]
+        )
+        left = r.sum() - np.linalg.matrix_rank(full)
+        E, Eg = (found.E3 + found.E4)[r], found.E3star[r]
+        values = np.linalg.eigvalsh(E.T @ E - alpha**2 * Eg.T @ Eg)
+        if values.min() < -1e-9 or (values > 1e-9).sum() > left:
+            return False
+    return True
+
+
+def test_what_is_feasible_beside_saturated_clusters_is_done() -> None:
+    """A cluster of one record has no residuals: rounding in it refused one request in 25."""
+    done = 0
+    for seed in range(150):
+        Y, Z, given = saturated(seed)
+        alpha = (0.05, 0.3, 0.7)[seed % 3]
+        if feasible(Y, given, hybrid(Y, Z, **given), alpha):
+            assert hybrid(Y, Z, **given, slopes=alpha).alpha == alpha
+            done += 1
+        else:
+            with pytest.raises(ClustersInfeasible):
+                hybrid(Y, Z, **given, slopes=alpha)
+    assert 30 < done < 140
+
+
 def test_a_relation_that_holds_in_one_cluster_only() -> None:
     Y, Z, given = file(sizes=(20, 30, 30))
     request = asked(given, "clusters", "overall")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from suffice.algorithms.partition.best import best
+from suffice.algorithms.partition.best import best, canonical
 from suffice.algorithms.partition.loss import information_loss, sse, standardised
 from suffice.algorithms.partition.mdav import mdav
 from suffice.algorithms.partition.ranking import optimal
@@ -30,8 +33,37 @@ def test_sizes_are_kept_and_nothing_is_lost_against_mdav(table: tuple[Array, int
     sizes = np.bincount(labels)
     assert sizes.min() >= k
     assert sizes.max() < 2 * k or len(V) < 2 * k
-    E = V - V.mean(axis=0)
-    assert sse(E, labels) <= sse(E, mdav(V, k)) * (1 + 1e-9) + 1e-12 * len(V)
+    W, order = canonical(V)
+    E = W - W.mean(axis=0)
+    assert sse(E, labels[order]) <= sse(E, mdav(W, k)) * (1 + 1e-9) + 1e-12 * len(V)
+
+
+def groups(V: Array, labels: NDArray[np.int64]) -> list[Any]:
+    """A partition as sets of records, whatever the order of groups and rows; equal records are the same."""
+    return sorted(sorted(map(tuple, V[labels == label].tolist())) for label in np.unique(labels))
+
+
+def turned(Y: Array, k: int, units: Array, seed: int) -> None:
+    """The partition of Y is that of its rows in another order and other units."""
+    rng = np.random.default_rng(seed)
+    once, order = groups(Y, best(standardised(Y), k)), rng.permutation(len(Y))
+    assert groups(Y[order], best(standardised(Y[order] * units), k)) == once
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.integers(0, 2**32))
+def test_neither_the_order_of_rows_nor_units_matter(table: tuple[Array, int], seed: int) -> None:
+    Y, k = table
+    turned(np.round(Y, 3), k, np.random.default_rng(seed).uniform(0.001, 1000, Y.shape[1]), seed)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["Tarragona", "CASCrefmicrodata"])
+def test_nor_do_they_on_the_files_of_the_literature(name: str) -> None:
+    Y = shared(name)
+    for k in (3, 10):
+        turned(Y, k, np.random.default_rng(k).uniform(0.001, 1000, Y.shape[1]), k)
+        turned(np.round(Y, -3), k, np.full(Y.shape[1], 1 / 3), k)  # with ties
 
 
 def test_groups_that_are_there_are_found() -> None:

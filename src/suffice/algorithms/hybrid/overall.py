@@ -63,8 +63,10 @@ def over_clusters(small: ClusterFactors, groups: Labels | None, crossed: int) ->
     fit = _fit(X2, groups, crossed, small.tol)
     freedom = int(small.rank2.sum()) - fit.rank
     E3 = _cleared(fit.removed(Y2), np.maximum(RANK * np.linalg.norm(Y2, axis=0), noise[b:]))  # items 7 and 8
+    there = X2.any(axis=1, keepdims=True)  # a cluster has no more dimensions than X_2 has in it, and no rounding beside
+    E3 = np.where(there, E3, 0.0)
     W3 = gqr(E3).R[:freedom]  # item 9
-    Ts3 = _new_scores(fit, Z2, len(W3))
+    Ts3 = np.where(there, _new_scores(fit, Z2, len(W3)), 0.0)
     return Overall(E3.reshape(clusters, b, k), (Ts3 @ W3).reshape(clusters, b, k), fit.rank, freedom)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.algebra.addition import DEPENDENT, LIMIT
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import RANK
-from suffice.algorithms.hybrid.bases import first, lengths, loadings, triangle
+from suffice.algorithms.hybrid.bases import NOISE, first, lengths, loadings, triangle
 from suffice.algorithms.hybrid.local import ClusterFactors, Counts
 from suffice.algorithms.hybrid.overall import Overall
 from suffice.algorithms.hybrid.stacks import TOGETHER
@@ -80,10 +80,12 @@ def shares(small: ClusterFactors, found: Overall) -> Shares:
 def _shares(small: ClusterFactors, found: Overall, at: slice) -> tuple[Array, Flags, Array, Array, Flags]:
     # the residuals of a cluster are Q E3 + T4 W4, so their inner products are those of the small [E3; W4]
     E = np.concatenate([found.E3[at], small.W4[at]], axis=1).transpose(0, 2, 1)
-    tol = small.tol[at, -E.shape[1] :]
+    noise = NOISE * np.sqrt((small.Y2**2).sum(axis=(0, 1)))  # what the fit of all clusters leaves in one of them
+    tol = np.maximum(small.tol[at, -E.shape[1] :], noise)
     E = np.where((lengths(E) <= tol)[:, :, None], 0.0, E)
     R, adds = triangle(E, tol)
     Eg = found.E3star[at].transpose(0, 2, 1)
+    Eg = np.where((lengths(Eg) <= noise)[:, :, None], 0.0, Eg)
     B = _divided(Eg, R, adds)
     off = lengths(Eg - R.transpose(0, 2, 1) @ B)
     rounding = np.maximum(DEPENDENT * lengths(Eg).max(axis=1, initial=0.0)[:, None], tol)
