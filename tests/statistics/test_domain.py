@@ -97,7 +97,8 @@ def test_what_is_kept_in_every_group_holds(offset: float, weighted: bool) -> Non
     assert list(found) == list(ALL)
     assert all(claim.holds for claim in found.values()), found
     assert {claim.level for claim in found.values()} == {"in each of 4 groups by g"}
-    assert found["mean"].said == "means of the confidential columns, in each of 4 groups by g"
+    weighing = ", weighted by w" * weighted
+    assert found["mean"].said == f"means of the confidential columns{weighing}, in each of 4 groups by g"
 
 
 @pytest.mark.parametrize("group", ["place 0", "place 1", "place 2", "place 3"])
@@ -175,7 +176,7 @@ def test_one_group_is_the_whole_file(intercept: bool, off: float) -> None:
     [two] = looked(open_rows(released, 1, None), [sums.after(one, reference)])
     found = {name: Promise(name).statistic.claim(Promise(name), one, two, reference) for name in kept}
     for name in kept:
-        assert found[name].sentence == overall[name].sentence
+        assert f"{found[name].sentence}, weighted by w" == overall[name].sentence
         assert found[name].level == ""
         assert abs(found[name].ratio - overall[name].ratio) <= 3 + 1e-6 * overall[name].ratio
 
@@ -256,7 +257,7 @@ def test_only_the_terms_that_are_named_are_compared() -> None:
     roles = replace(ROLES, given="x + v")
     found = at(data, released, roles=roles, kept=("mean", "fit"), terms=("x",))
     assert set(found) == {"mean", "fit"}
-    assert found["fit"].sentence == "cross-products with x"
+    assert found["fit"].sentence == "cross-products with x, weighted by w"
     assert found["fit"].holds
     assert not at(data, released, roles=roles, kept=("fit",))["fit"].holds
 
@@ -312,11 +313,11 @@ def test_verify_looks_into_groups(tmp_path: Path) -> None:
     found = verify(data, released, ROLES)
     assert found.holds, found.text()
     assert [claim.level for claim in found.certificate.claims] == [""] * 4 + ["in each of 4 groups by g"] * 3
-    assert "  in each of 4 groups by g:\n    means of the confidential columns " in found.text()
+    assert "  in each of 4 groups by g:\n    means of the confidential columns, weighted by w " in found.text()
     assert max(map(len, found.text().splitlines())) <= 120
     told = json.loads(found.to_json())["certificate"]
     assert told["claims"][4]["level"] == "in each of 4 groups by g"
-    assert told["claims"][4]["sentence"] == "means of the confidential columns, in each of 4 groups by g"
+    assert told["claims"][4]["sentence"] == "means of the confidential columns, weighted by w, in each of 4 groups by g"
     assert any("other groups than those above" in each for each in told["not_promised"])
     assert "place" not in found.text() + found.to_json()
     assert not verify(data, shifted(released, "place 1", 1e-9), ROLES).holds

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
+import suffice
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import independent
 from suffice.algebra.moments import Moments
 from suffice.report.exhibit import Exhibit
 from suffice.statistics.comparison import Comparison
 from suffice.statistics.standing import Pair
-from suffice.statistics.statistic import BOUND, Claim, Promise
+from suffice.statistics.statistic import BOUND, Claim, Promise, at_most
 from suffice.statistics.sums import Reference
 
 STEEP = 1e6
@@ -31,19 +33,29 @@ NEVER_PROMISED = (
 )
 OTHER_GROUPS = "statistics of other groups than those above, or regressions on terms that are not among the given terms"
 """Said in place of the second where statistics are kept in groups."""
+WIDE = 110
+"""Letters in a line of the text."""
 
 
 @dataclass(frozen=True)
 class Coefficients:
     """Regression coefficients, in their own standard errors."""
 
-    gap: float
+    gap: float = field(repr=False)
     condition: float
+
+    @property
+    def told(self) -> dict[str, float | None]:
+        """As they may leave, rounded."""
+        gap = None if self.condition > STEEP else at_most(self.gap)
+        return {"gap": gap, "condition": float(f"{self.condition:.1e}") if np.isfinite(self.condition) else None}
 
     def __str__(self) -> str:
         if self.condition > STEEP:
             return f"regression coefficients are not compared: cond(X) = {self.condition:.1e}; the fits above are"
-        return f"coefficients differ by at most {self.gap:.1e} standard errors (cond(X) = {self.condition:.1e})"
+        return (
+            f"coefficients differ by at most {at_most(self.gap):.0e} standard errors (cond(X) = {self.condition:.1e})"
+        )
 
 
 @dataclass(frozen=True)
@@ -64,46 +76,108 @@ class Certificate(Exhibit):
     """Whether number of rows and sum of weights are the same; None where records are new ones, of another number."""
     private: tuple[str, ...] = ()
     """For the data holder: how near the release is to the original. It helps an attacker, so it does not travel."""
+    weight: str | None = None
+    negative: Mapping[str, int] = field(default_factory=dict)
+    """How many released values of each confidential column are below zero."""
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    """Rules of findings that would have stopped the release, each with the reason for accepting it."""
+    verify: str = ""
+    """The command that checks it against the original, whose path is for the reader to put in."""
+    file: str = ""
+    """The name of the file; empty while there is none."""
+    digest: str = ""
+    """SHA-256 of the file."""
+    date: str = ""
 
     @property
     def holds(self) -> bool:
         return self.same_rows is not False and all(claim.holds for claim in self.claims)
 
+    @property
+    def program(self) -> str:
+        return f"suffice {suffice.__version__}"
+
+    @property
+    def summary(self) -> str:
+        """One paragraph for a reader who knows nothing of the method."""
+        columns, many = ", ".join(self.confidential), f"{self.rows:,} {'new ' * (self.same_rows is None)}records"
+        said = [f"{self.file or 'The release'} has {many}."]
+        if self.same_rows is None:
+            said += [f"They were drawn anew in {columns}, and none of them stands for one of the original."]
+        elif self.method != "unknown":
+            said += [
+                f"The values of {columns} were replaced by the method {self.method}; other columns are as they were."
+            ]
+        if not self.holds:
+            return " ".join([*said, "NOT everything that was promised is there: see below."])
+        weighed = f" Statistics are those of records weighted by {self.weight}." * (self.weight is not None)
+        return (
+            f"{' '.join(said)} Whoever computes from them what is listed as kept gets what the confidential original "
+            f"gives, up to the error beside it.{weighed} All else may differ. Single values are not to be read as the "
+            "original's."
+        )
+
     def text(self) -> str:
-        width = max((len(claim.sentence) + 2 * bool(claim.level) for claim in self.claims), default=0)
+        told = [(claim, " " * 2 * bool(claim.level) + claim.sentence) for claim in self.claims]
+        width = max((len(sentence) for _, sentence in told), default=0)
         lines = [
             f"suffice certificate: {'HOLDS' if self.holds else 'DOES NOT HOLD'}",
+            *([f"  {self.file} . {self.date} . {self.program}", f"  sha256 {self.digest}"] if self.file else []),
             f"  {self.rows} rows . confidential: {', '.join(self.confidential)}",
             f"  given: {' + '.join(self.given) or 'intercept only'} . method: {self.method}",
+            *([f"  weight: {self.weight}"] if self.weight else []),
             f"  recomputed from {self.source}",
             "",
-            f"  {'kept':<{width}}  largest error   ratio (at most {BOUND:g})",
+            *wrap(self.summary, WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False),
+            "",
+            f"  {'kept':<{width}}  largest error, at most",
         ]
-        for level, claims in groupby(self.claims, key=lambda claim: claim.level):
+        for level, claims in groupby(told, key=lambda each: each[0].level):
             lines += [f"  {level}:"] if level else []
-            lines += [_line(claim, width) for claim in claims]
+            lines += [_line(claim, sentence, width) for claim, sentence in claims]
         if self.same_rows is False:
             lines.append("  NOT KEPT: the number of rows or the sum of the weights")
         if self.coefficients is not None:
-            lines.append(f"  {self.coefficients}")
-        lines += ["  errors are shares of a standard deviation; the ratio is in units of what the digits can hold", ""]
+            lines.append(f"  {'weighted ' * bool(self.weight)}{self.coefficients}")
+        lines += [
+            f"  errors are shares of a standard deviation; kept is within {BOUND:g} times what the digits can hold",
+            "",
+        ]
+        lines += [f"  {said}" for said in self.remarks]
         lines += [f"  note: {note}" for note in self.notes]
         lines += [f"  for you alone: {note}" for note in self.private]
         lines += [f"  not promised: {each}" for each in self.not_promised]
+        lines += [f"  to verify: {self.verify}"] if self.verify else []
         return "\n".join(lines)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Negative values, and what was accepted, in words."""
+        below = ", ".join(f"{name} {cells:,}" for name, cells in self.negative.items() if cells)
+        return [
+            *([f"negative values in the release: {below or 'none'}"] if self.negative else []),
+            *(f"accepted finding {rule}: {reason}" for rule, reason in self.accepted.items()),
+        ]
 
     def to_json(self) -> str:
         """What may travel with the release."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
-    def as_dict(self) -> dict[str, Any]:
-        claims = [
-            {**_finite(asdict(claim)), "sentence": claim.said, "bound": BOUND, "holds": claim.holds}
-            for claim in self.claims
-        ]
+    def as_dict(self, exact: bool = False) -> dict[str, Any]:
+        """What may travel; exact: with errors and ratios to all digits, for the data holder alone."""
         public = {key: value for key, value in asdict(self).items() if key != "private"}
-        compared = None if self.coefficients is None else _finite(asdict(self.coefficients))
-        return {"suffice": "certificate", "holds": self.holds, **public, "claims": claims, "coefficients": compared}
+        compared = None if self.coefficients is None else self.coefficients.told
+        more: dict[str, Any] = {"program": self.program, "summary": self.summary, "remarks": self.remarks}
+        claims = [_public(claim) for claim in self.claims]
+        more |= {"exact": [(claim.error, claim.ratio) for claim in self.claims]} if exact else {}
+        return {
+            "suffice": "certificate",
+            "holds": self.holds,
+            **public,
+            **more,
+            "claims": claims,
+            "coefficients": compared,
+        }
 
     def __str__(self) -> str:
         return self.text()
@@ -112,17 +186,18 @@ class Certificate(Exhibit):
         return {"certificate": self.as_dict(), "private": self.private}
 
 
-def _line(claim: Claim, width: int) -> str:
+def _line(claim: Claim, sentence: str, width: int) -> str:
     """One row of the table; what is kept in groups stands further in, below what tells them."""
-    place = "" if claim.holds else f"   NOT KEPT at {claim.where}"
-    place = place if claim.promised else "   reached, not promised"
-    sentence = f"  {claim.sentence}" if claim.level else claim.sentence
-    return f"  {sentence:<{width}}  {claim.error:>13.1e}   {claim.ratio:<.2g}{place}"
+    place = "kept" if claim.holds else f"NOT KEPT at {claim.where}"
+    return f"  {sentence:<{width}}  {claim.told[0]:>13.0e}   {place if claim.promised else 'reached, not promised'}"
 
 
-def _finite(values: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity."""
-    return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
+def _public(claim: Claim) -> dict[str, Any]:
+    """A claim as it may leave: where it holds, neither figures with all digits nor where it is the worst."""
+    error, ratio = (None if figure == float("inf") else figure for figure in claim.told)
+    worst = {"where": "", "group": 0} if claim.holds else {}
+    figures = {"error": error, "ratio": ratio, "bound": BOUND, "holds": claim.holds}
+    return {**asdict(claim), **worst, **figures, "sentence": claim.said}
 
 
 def in_order(promises: Iterable[Promise], redrawn: bool = False) -> tuple[Promise, ...]:
@@ -161,9 +236,11 @@ def certify(
         source,
         coefficients(comparison.pair) if "fit" in kept else None,
         notes,
-        (*_lacking(kept, claims, reference), *not_promised, *_never(claims, granted)),
+        (*_lacking(kept, claims, reference), *not_promised, *_unweighted(reference), *_never(claims, granted)),
         None if reference.redrawn else original.rows == released.rows and same_weight,
         private,
+        reference.design.roles.weight,
+        comparison.negative,
     )
 
 
@@ -173,6 +250,10 @@ def _lacking(kept: set[str], claims: tuple[Claim, ...], reference: Reference) ->
     grouped = {claim.statistic for claim in claims if claim.level}
     lacking = [name for name in EXPECTED if name not in kept | absent]
     return [f"{name} of the confidential columns{', overall' * (name in grouped)}" for name in lacking]
+
+
+def _unweighted(reference: Reference) -> list[str]:
+    return [] if reference.design.roles.weight is None else ["unweighted statistics"]
 
 
 def _never(claims: tuple[Claim, ...], granted: set[str]) -> list[str]:

@@ -22,7 +22,15 @@ def parse(words: list[str] | None, option: str) -> dict[str, str] | str:
     return OBSERVED if words == [OBSERVED] else pairs(words, option)
 
 
-BOUNDS = RoleRule("NAME=LOW:HIGH", list[str], option="--bound", parse=parse)
+def spelt(bounds: Bounds | str) -> list[str]:
+    """What `parse` and `read` make these bounds of."""
+    if isinstance(bounds, str):
+        return [bounds]
+    ends = [(name, ["" if end is None else f"{end:.17g}" for end in span]) for name, span in bounds]
+    return [f"{name}={':'.join(both)}" for name, both in ends]
+
+
+BOUNDS = RoleRule("NAME=LOW:HIGH", list[str], option="--bound", parse=parse, spell=spelt)
 """Bounds by confidential column, or the word observed-sign; `read` settles them when these columns are known."""
 
 

@@ -24,6 +24,7 @@ class RoleRule:
     columns: Callable[[Any], Iterable[str]] = lambda _: ()
     canonical: Callable[[Any], object] = lambda value: value  # the same for the same request, however it was written
     parse: Callable[[Any, str], object] = lambda words, _: words  # the value of an option
+    spell: Callable[[Any], Sequence[str]] = lambda value: [str(value)]  # and the words of an option that mean a value
     option: str = ""  # what the command line calls it, where that is not its name
     low: int | None = None
     of_confidential: bool = False  # its columns have their role, confidential, and this says more of them
@@ -65,6 +66,12 @@ def names(text: str) -> list[str]:
     """'a,b' -> ['a', 'b']; a name with a comma stands in double quotes."""
     row = next(csv.reader([text], skipinitialspace=True), [])
     return [name.strip() for name in row if name.strip()]
+
+
+def _spelt(columns: Iterable[str]) -> list[str]:
+    """['a', 'b, c'] -> ['a,"b, c"']: what `names` reads."""
+    quoted = (f'"{name.replace(chr(34), 2 * chr(34))}"' if {*name} & {*',"'} else name for name in columns)
+    return [",".join(quoted)]
 
 
 def pairs(items: Sequence[str] | None, option: str) -> dict[str, str]:
@@ -110,7 +117,7 @@ def _split(words: Any, option: str) -> list[str]:
 
 
 COLUMN = RoleRule("COLUMN", str, _column, columns=lambda value: () if value is None else (value,))
-COLUMNS = RoleRule("A,B,...", list[str], partial(_list_of, "column names"), tuple, tuple, sorted, _split)
+COLUMNS = RoleRule("A,B,...", list[str], partial(_list_of, "column names"), tuple, tuple, sorted, _split, _spelt)
 TERMS = RoleRule(
     "FORMULA",
     str,
@@ -118,6 +125,7 @@ TERMS = RoleRule(
     settle=lambda value: value if isinstance(value, str) else tuple(value),
     columns=lambda value: parse(value).columns if isinstance(value, str) else value,  # once, in however many terms
     canonical=lambda value: str(parse(value)),
+    spell=lambda value: [value if isinstance(value, str) else str(parse(value))],
 )
 EDITS = RoleRule(
     "EDIT",
@@ -125,5 +133,6 @@ EDITS = RoleRule(
     must=partial(_list_of, "edits"),
     settle=tuple,
     canonical=lambda texts: sorted({parse_edit(text).condition for text in texts}),
+    spell=list,
     option="--edit",
 )

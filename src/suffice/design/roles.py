@@ -25,8 +25,6 @@ UNFIT = {
     "date": "holds dates, and only numbers can be protected. Replace it by a number (a year, an age).",
     "other": "is of a kind that is not a number. Replace it by a number, or leave it out.",
 }
-RELEASE = ("protect",)
-"""Limits are asked of a release; a pair of files is not held to them."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,12 @@ class Roles:
     identifiers: Sequence[str] = role(COLUMNS, "Columns dropped because they name a record.", (), always=True)
     keep: Sequence[str] = role(COLUMNS, "Columns released unchanged; nothing promised.", (), always=True)
     merge_below: int = role(at_least(0), "Join categories with fewer records than this.", 0, always=True)
-    bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; or observed-sign.", (), asked=RELEASE)
+    bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; or observed-sign.", ())
     integer: Sequence[str] = role(
-        replace(COLUMNS, of_confidential=True), "Confidential columns that hold whole numbers.", (), asked=RELEASE
+        replace(COLUMNS, of_confidential=True), "Confidential columns that hold whole numbers.", ()
     )
     edits: Sequence[str] = role(
-        EDITS, "Holds in every record, in confidential and given columns: 'wages <= turnover'.", (), asked=RELEASE
+        EDITS, "Holds in every record, in confidential and given columns: 'wages <= turnover'.", ()
     )
     groups: Sequence[str] = role(
         COLUMNS, "Columns whose values together tell the groups within which everything is kept.", ()
@@ -112,6 +110,12 @@ class Roles:
     def dropped(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns that have no role."""
         return tuple(name for name in columns if name not in self.columns)
+
+    def options(self, command: str) -> list[str]:
+        """The words that a command is given to have these roles; clusters count as kept columns there."""
+        roles = replace(self, labels=(), keep=(*self.keep, *self.labels))
+        told = [(each, value) for each, value in roles.items() if command in each.asked and value != each.default]
+        return [word for each, value in told for text in each.rule.spell(value) for word in (each.option, text)]
 
     def canonical(self) -> str:
         """The roles as text that is the same for the same request, however it was written."""

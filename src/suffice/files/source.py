@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,12 @@ def _read_text(path: str, kind: str, schema: Any) -> pa.Table:
         parse_options=csv.ParseOptions(delimiter=DELIMITERS[kind], newlines_in_values=True),
         convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types)),
     )
+
+
+def digest_of(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file, as it lies on disk."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def named_sources(data: Any) -> list[Path]:

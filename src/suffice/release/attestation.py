@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 
 import numpy as np
@@ -17,9 +19,11 @@ from suffice.protection.protected import Protected
 from suffice.risk.assessment import Assessment
 from suffice.rows.rows import Rows
 from suffice.statistics.comparison import compared
+from suffice.statistics.domain import WHOLE, Domain
 from suffice.statistics.standing import WHOLE_FILE
 from suffice.statistics.statistic import Promise
 from suffice.statistics.sums import Reference
+from suffice.statistics.whole_numbers import WholeNumbers
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,18 +35,24 @@ class Attestation:
     method: Method
     assessment: Assessment
     limits: Limits | None
+    coded: Sequence[str] = ()
+    """Confidential columns that are no numbers, though they are computed with as such."""
 
     @property
     def design(self) -> Design:
         return self.done.design
 
-    def certificate(self, rows: Rows | None, source: str) -> Certificate:
+    def certificate(
+        self, rows: Rows | None, source: str, accepted: Mapping[str, str], file: str = "", digest: str = ""
+    ) -> Certificate:
         """Recomputed from the rows that leave; None: as they will be written.
 
         source: what the rows are, in words
+        accepted: rules of findings, each with the reason for which it was accepted
+        file, digest: the name of the file that was written, and its SHA-256
         """
         leaving, promises = self.done.leaving if rows is None else rows, self._promises()
-        return certify(
+        found = certify(
             compared(self._reference, leaving, promises),
             promises,
             terms=self.design.terms,
@@ -53,6 +63,16 @@ class Attestation:
             not_promised=tuple(
                 f"{name}: released unchanged, its relations to other columns" for name in self.design.roles.keep
             ),
+        )
+        roles = self.design.roles
+        return replace(
+            found,
+            negative={name: cells for name, cells in found.negative.items() if name not in self.coded},
+            accepted={rule: " ".join(reason.split()) for rule, reason in accepted.items()},
+            verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *roles.options("verify")]),
+            file=file,
+            digest=digest,
+            date=datetime.now(UTC).date().isoformat() if file else "",
         )
 
     @cached_property
@@ -79,7 +99,19 @@ class Attestation:
             for promise in self.method.promises(self.design)
             if overall or promise.name != "limits"
         ]
-        return in_order([*kept, *([] if overall else [Promise("limits")])], redrawn=drawn is not None)
+        more = [] if overall else [Promise("limits")]
+        return in_order([*kept, *more, *self._whole_numbers(kept)], redrawn=drawn is not None)
+
+    def _whole_numbers(self, kept: Sequence[Promise]) -> list[Promise]:
+        """Totals of the file and of its groups are integers that stay, where plain means are kept."""
+        roles = self.design.roles
+        if not roles.integer:
+            return []
+        plain = self.done.drawn is None and roles.weight is None
+        groups = Domain.by_columns(tuple(roles.groups), roles.missing == "patterns")
+        means = {promise.domain for promise in kept if plain and promise.name == "mean"}
+        within = [Promise(WholeNumbers(totals=True), groups)] if groups in means and not groups.whole else []
+        return [Promise(WholeNumbers(totals=WHOLE in means)), *within]
 
     def _notes(self) -> tuple[str, ...]:
         design, constant = self.design, self.assessment.explained.constant

@@ -21,7 +21,7 @@ from suffice.design.roles import Roles
 from suffice.errors import FileError, NotPreservedError, UsageError, failing
 from suffice.files.draft import Draft, commit, refuse_overwriting
 from suffice.files.kind import write_kind
-from suffice.files.source import named_sources, read_back
+from suffice.files.source import digest_of, named_sources, read_back
 from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
 from suffice.guards.repeated_release import information
@@ -93,12 +93,12 @@ class Release(Exhibit):
         elif rows.held and order is not None:
             state["frame"] = rows.frame(names, coding.decoded(moved(done, order)), order)
         findings = judge(assessment, accept)
-        attestation = Attestation(rows, done, method, assessment, limits)
+        attestation = Attestation(rows, done, method, assessment, limits, tuple(coding.types))
         release = cls(data, rows, done, method, seed, assessment, findings, names, keyed, attestation, coding, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
             seen = coding.encoded(MemoryRows(shown, rows.threads))
-            state["certificate"] = attestation.certificate(seen, "the released rows")
+            state["certificate"] = attestation.certificate(seen, "the released rows", release._accepted)
         return release
 
     @classmethod
@@ -111,6 +111,10 @@ class Release(Exhibit):
         first = sets[0]
         done = replace(first.done, stream=stream)
         return replace(first, done=done, findings=gravest(worst.values()), sets=tuple(sets), _state={})
+
+    @property
+    def _accepted(self) -> dict[str, str]:
+        return {finding.rule: finding.accepted for finding in self.findings if finding.accepted}
 
     @property
     def design(self) -> Design:
@@ -161,7 +165,7 @@ class Release(Exhibit):
         if "certificate" not in self._state:
             with one_blas_thread():
                 said = "the released rows, as they will be written"
-                self._state["certificate"] = self.attestation.certificate(None, said)
+                self._state["certificate"] = self.attestation.certificate(None, said, self._accepted)
         certificate: Certificate = self._state["certificate"]
         return certificate
 
@@ -228,7 +232,9 @@ class Release(Exhibit):
         with failing("The release cannot be read back"):
             needed = (*self.done.outgoing.columns, *self.done.labels)
             back = read_back(draft.path, kind, pa.schema([schema.field(n) for n in needed]), self.rows.threads)
-        certificate = self.attestation.certificate(self.coding.encoded(back), f"the written {kind} file")
+            digest = digest_of(draft.path)
+        name, seen = draft.target.name, self.coding.encoded(back)
+        certificate = self.attestation.certificate(seen, f"the written {kind} file", self._accepted, name, digest)
         if not certificate.holds:
             raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
         paper.write(certificate.to_json().encode())

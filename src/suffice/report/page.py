@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Document(Protocol):
     """What a page is made of, as data: a certificate."""
 
-    def as_dict(self) -> dict[str, Any]: ...
+    def as_dict(self, exact: bool = False) -> dict[str, Any]: ...
 
 
 def render(template: str, **values: Any) -> str:

@@ -16,7 +16,7 @@ def page(certificate: Document, findings: Iterable[object], binned: Histograms |
     """The page as HTML; without pictures where there is nothing to draw from."""
     return render(
         "private.html",
-        certificate=certificate.as_dict(),
+        certificate=certificate.as_dict(exact=True),
         findings=list(findings),
         weighted=weighted,
         **(_drawn(binned) if binned else {"histograms": ()}),

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from suffice.rows.rows import Rows
+from suffice.statistics.negatives import NEGATIVES
 from suffice.statistics.standing import WHOLE_FILE, Pair
 from suffice.statistics.statistic import Claim, Promise
 from suffice.statistics.sums import Reference, looked
@@ -17,12 +18,14 @@ def compared(reference: Reference, rows: Rows, promises: Iterable[Promise]) -> C
     """What the promises need of both files; the file as a whole is looked at in any case."""
     every, known = tuple(promises), reference.known
     needed = {each: each.statistic.sums([p for p in every if p.domain == each.domain]) for each in every}
-    wanted = tuple(dict.fromkeys([WHOLE_FILE, *needed.values()]))
+    wanted = tuple(dict.fromkeys([WHOLE_FILE, NEGATIVES, *needed.values()]))
     new = [sums for sums in wanted if sums not in known]
     known.update(zip(new, looked(reference.rows, [sums.before(reference) for sums in new]), strict=True))
     found = looked(rows, [sums.after(known[sums], reference) for sums in wanted])
     pairs = {sums: (known[sums], after) for sums, after in zip(wanted, found, strict=True)}
-    return Comparison(reference, pairs[WHOLE_FILE], {promise: pairs[sums] for promise, sums in needed.items()})
+    by_promise = {promise: pairs[sums] for promise, sums in needed.items()}
+    negative = dict(zip(reference.design.confidential, pairs[NEGATIVES][1].tolist(), strict=True))
+    return Comparison(reference, pairs[WHOLE_FILE], by_promise, negative)
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,6 +35,8 @@ class Comparison:
     reference: Reference
     whole: tuple[Any, Any]
     found: Mapping[Promise, tuple[Any, Any]]
+    negative: Mapping[str, int]
+    """How many released cells of each confidential column are below zero."""
 
     @cached_property
     def pair(self) -> Pair:
@@ -39,5 +44,9 @@ class Comparison:
 
     def claim(self, promise: Promise) -> Claim | None:
         """How exactly a promise is kept; None where there is nothing to keep."""
-        claim = promise.statistic.claim(promise, *self.found[promise], self.reference)
-        return None if claim is None else replace(claim, promised=promise.exact)
+        statistic = promise.statistic
+        claim = statistic.claim(promise, *self.found[promise], self.reference)
+        if claim is None:
+            return None
+        said = self.reference.weighing if statistic.weighted else ""
+        return replace(claim, promised=promise.exact, sentence=claim.sentence + said)

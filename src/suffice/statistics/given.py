@@ -24,4 +24,6 @@ class GivenRecords(Statistic):
 
     def claim(self, promise: Promise, before: Standing, after: Standing, reference: Reference) -> Claim:
         error = 0.0 if before.given == after.given else inf
-        return Claim(self.name, "given columns and weights, record by record", error, error, "the given columns")
+        weight = reference.design.roles.weight
+        said = "given columns, record by record" if weight is None else f"given columns and {weight}, record by record"
+        return Claim(self.name, said, error, error, "the given columns")

@@ -18,6 +18,7 @@ class Moment(Statistic):
     """Compared in the whole file or in every group alike: all moments of a domain have their sums in common."""
 
     in_groups: ClassVar = True
+    weighted: ClassVar = True
 
     def sums(self, beside: Sequence[Promise]) -> Sums:
         moments = [each for each in beside if isinstance(each.statistic, Moment)]

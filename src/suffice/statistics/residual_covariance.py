@@ -42,6 +42,7 @@ class AroundRegression(Statistic):
     crossing: CrossedRegression
     place: Literal["clusters", "groups"]
 
+    weighted: ClassVar = True
     sentence: ClassVar[str]
 
     def sums(self, beside: Sequence[Promise]) -> Sums:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import floor, inf, log10
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,18 +19,36 @@ Codes = NDArray[np.intp]
 
 BOUND = 30.0
 """A promise holds while e / (eps max(1, max|y|/sd)) is at most this."""
+TOLD = 1e-12
+"""Smaller errors are told as this one."""
 SMALLEST = 1e-150
 """Standard deviation of a column of zeros: its square is still a number."""
 
 
+def at_most(error: float) -> float:
+    """An error as it may be told: rounded up to one digit, and not below 1e-12.
+
+    >>> at_most(3.21e-16), at_most(0.00312), at_most(inf)
+    (1e-12, 0.004, inf)
+    """
+    if not TOLD < error < inf:
+        return TOLD if error <= TOLD else error
+    near = float(f"{error:.0e}")
+    return near if near >= error else float(f"{near + 10.0 ** floor(log10(near)):.0e}")
+
+
 @dataclass(frozen=True)
 class Claim:
-    """One statistic, how far the released rows are from it, and what the digits of the data allow."""
+    """One statistic, how far the released rows are from it, and what the digits of the data allow.
+
+    Error and ratio are for the data holder: sd error / (eps ratio) is the largest value of a column. What leaves is
+    `told`.
+    """
 
     statistic: str
     sentence: str
-    error: float
-    ratio: float
+    error: float = field(repr=False)
+    ratio: float = field(repr=False)
     where: str
     promised: bool = True
     """Where not, the error was reached and is told; nothing depends on it."""
@@ -41,6 +60,16 @@ class Claim:
     @property
     def holds(self) -> bool:
         return not self.promised or self.ratio <= BOUND
+
+    @property
+    def told(self) -> tuple[float, float]:
+        """Error and ratio as they may be told: bounds, the second one the same for all that hold.
+
+        A claim that is bit for bit, in every record or not at all has ratio 0 or none, and its error tells nothing.
+        """
+        if self.ratio in (0.0, inf):
+            return self.error, self.ratio
+        return at_most(self.error), BOUND if self.ratio <= BOUND else inf
 
     @property
     def said(self) -> str:
@@ -68,6 +97,8 @@ class Statistic(ABC):
     """What the catalogue calls it."""
     in_groups: ClassVar[bool] = False
     """Whether to keep it of the records that are protected together is to keep it in every group of a file."""
+    weighted: ClassVar[bool] = False
+    """Whether it is one of weighted records, where there is a weight."""
     despite_holes: ClassVar[bool] = False
     """Whether it is kept of a whole file in which missing cells stay."""
     grants: ClassVar[str] = ""

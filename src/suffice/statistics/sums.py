@@ -48,6 +48,14 @@ class Reference:
     """The records that leave are new ones, so that neither their number nor what each was given can be the same."""
     known: dict[Sums, Any] = field(default_factory=dict)
 
+    @property
+    def weighing(self) -> str:
+        """What is said of a statistic of weighted records; drawn ones have no weight, so their plain ones are these."""
+        weight = self.design.roles.weight
+        if weight is None:
+            return ""
+        return f", weighted by {weight}" + " in the original" * (self.outgoing.roles.weight is None)
+
 
 class Sums(ABC):
     """What is added up over a file for some statistics: a value, and equal ones are added up once."""

@@ -37,6 +37,7 @@ class ThirdMoment(Statistic):
 
     name: ClassVar = "third-moment"
     words: ClassVar = "third moments"
+    weighted: ClassVar = True
 
     def sums(self, beside: Sequence[Promise]) -> Sums:
         return ThirdSums()
