@@ -1,13 +1,16 @@
 """Puts the root of the project on the path: tests import `tests.places` and `tests.tolerances`."""
 
-import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
-settings.register_profile("fixed", derandomize=True)  # what must pass before a merge does not depend on luck
-if os.environ.get("CI"):
-    settings.load_profile("fixed")
-
+settings.register_profile("fixed", derandomize=True)
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What must pass does not depend on luck; `--hypothesis-seed=N` tries other examples."""
+    if config.getoption("--hypothesis-seed") is None and config.getoption("--hypothesis-profile") is None:
+        settings.load_profile("fixed")

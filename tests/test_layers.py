@@ -13,6 +13,7 @@ import suffice
 ROOT = Path(suffice.__file__).parent
 
 LAYERS = """
+__main__
 cli | workbench
 plan
 compare

@@ -33,7 +33,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("data", ["pq.ParquetFile('firms.parquet').read()", "'firms.parquet'"], ids=["table", "file"])
 @pytest.mark.parametrize("method", ["Ipso()", "Rotate()"])
 def test_protecting_loads_nothing_heavy(method: str, data: str, folder: Path):
-    made = f"suffice.protect({data}, {ROLES}, suffice.{method})"
+    seed = "suffice.Seed.for_tests(1), dict.fromkeys(['seed', 'outliers', 'giants'], 'a test')"
+    made = f"suffice.protect({data}, {ROLES}, suffice.{method}, {seed})"
     modules = loaded(f"import pyarrow.parquet as pq, suffice\n{made}.write('out.parquet')", folder)
     assert "suffice.release.protect" in modules
     assert [name for name in HEAVY if name in modules] == []

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass
 from textwrap import fill
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from suffice import microdata
+from suffice.design.roles import Roles
 from suffice.errors import UsageError, suggest
 from suffice.method.method import AMethod, Method, declared_parameters, kebab, refused, rule_of
 from suffice.method.parameter import Data
 from suffice.report.exhibit import Exhibit
 from suffice.statistics import STATISTICS
+
+PLAIN, BOUNDED = "ipso", ("ipso", "rotate:sweeps=30")
+"""What is done where no method is named: without bounds and edits, and with them."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,29 @@ class Catalogue(Mapping[str, type[Method]], Exhibit):
 def methods() -> Catalogue:
     """Every method by name: those that `suffice.microdata` names."""
     return Catalogue()
+
+
+def chosen(method: Method | str | Sequence[Method | str] | None, roles: Roles) -> Method:
+    """The method that was asked for, as an object, by name or step by step; without one, what suits the roles.
+
+    That is new values with the same statistics, and where every record must keep bounds or edits, records that are
+    then turned until they do: by a number of sweeps that does not depend on the original.
+
+    >>> from suffice.design.roles import Roles
+    >>> chosen(None, Roles(confidential=["y"]))
+    Ipso(by='qr')
+    >>> chosen("romm:correlation=0.5", Roles(confidential=["y"])).correlation
+    0.5
+    """
+    if method is None:
+        method = BOUNDED if roles.bounds or roles.edits else PLAIN
+    listed = list(method) if isinstance(method, list | tuple) and method else [method]
+    steps = [written(step) if isinstance(step, str) else step for step in listed]
+    for step in steps:
+        if not isinstance(step, Method):
+            raise UsageError(f"{type(step).__name__} is not a method. See suffice.methods().")
+    first, *rest = cast("list[Method]", steps)
+    return first.then(*rest) if rest else first
 
 
 def build(name: str, given: Mapping[str, object]) -> Method:

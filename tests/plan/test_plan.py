@@ -75,8 +75,8 @@ def test_a_column_in_two_roles_is_a_mistake_of_the_plan():
     assert "roles: Column 'wages'" in wrong(roles={"confidential": ["wages"], "given": "wages"})
 
 
-@pytest.mark.parametrize("method", [[], {}, "ipso", None])
-def test_a_plan_without_methods_is_refused(method):
+@pytest.mark.parametrize("method", [{}, "ipso", None])
+def test_a_plan_with_no_list_of_methods_is_refused(method):
     assert "method" in wrong(method=method)
 
 

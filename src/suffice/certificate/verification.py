@@ -17,7 +17,7 @@ from suffice.design.roles import Roles
 from suffice.errors import InputError
 from suffice.files.source import open_rows
 from suffice.guards.finding import Finding
-from suffice.progress import Progress
+from suffice.progress import Progress, listener
 from suffice.report.exhibit import Exhibit
 from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
@@ -93,7 +93,7 @@ def verify(
     released: Any,
     roles: Roles,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     threads: int | None = None,
 ) -> Verification:
     """Certify a pair of files, whoever made the second one.
@@ -106,6 +106,7 @@ def verify(
     Nothing about the random numbers or the method is needed or known.
     """
     with one_blas_thread():
+        progress = listener(progress)
         before = complete(open_rows(original, threads or cores(), progress), roles)
         after = open_rows(released, threads or cores(), progress)
         design = Design.learn(before, roles)

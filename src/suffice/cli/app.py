@@ -47,7 +47,7 @@ def protect(
     data: Annotated[Path, typer.Argument(metavar="DATA", show_default=False)],
     output: o.Output,
     roles: dict[str, Any],
-    method: o.MethodName = "ipso",
+    method: o.MethodName = None,
     param: o.Param = None,
     then: o.Then = None,
     then_param: o.ThenParam = None,
@@ -60,10 +60,13 @@ def protect(
     threads: o.Threads = None,
 ) -> None:
     """Protect DATA and write a certified release."""
+    from suffice.catalogue import PLAIN
     from suffice.cli.command import Command
     from suffice.plan.plan import Plan
 
-    steps: list[dict[str, Any]] = [{"name": method, **pairs(param, "--param")}]
+    if method is None and (param or then):
+        method = PLAIN
+    steps: list[dict[str, Any]] = [] if method is None else [{"name": method, **pairs(param, "--param")}]
     if then is not None:
         steps.append({"name": then, **pairs(then_param, "--then-param")})
     elif then_param:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suffice.cli import show
-from suffice.cli.progress import bars
 from suffice.errors import FileError, NotPreservedError, UsageError
 
 if TYPE_CHECKING:
@@ -31,15 +31,19 @@ class Command:
         """Protect, judge, write; where findings forbid writing, only the private report is written."""
         output, force = plan.path(plan.release.path), force or plan.release.force
         _ready(plan, output, report, force)
-        with bars(self.quiet or self.as_json) as progress:
-            release = plan.protect(progress, threads)
-            why = show.refusal(release.findings, self.in_a_plan)
-            if why is None:
-                release.write(output, force=force, report=report, progress=progress)
-            elif report is not None:
-                release.report(report, force=force)
+        progress = self._progress()
+        release = plan.protect(progress, threads)
+        why = show.refusal(release.findings, self.in_a_plan)
+        if why is None:
+            release.write(output, force=force, report=report, progress=progress)
+        elif report is not None:
+            release.report(report, force=force)
         written = [] if why else [output, *_papers(output)]
         self._say(release, plan, [*written, *([report] if report else [])], why)
+
+    def _progress(self) -> bool:
+        """Whether somebody looks."""
+        return not (self.quiet or self.as_json) and sys.stderr.isatty()
 
     def _say(self, release: Release, plan: Plan, written: list[Path], why: str | None) -> None:
         document = show.document(release, written)
@@ -66,8 +70,7 @@ class Command:
         """Certify a pair of files, and say whether they agree."""
         from suffice.certificate.verification import verify
 
-        with bars(self.quiet or self.as_json) as progress:
-            result = verify(original, released, roles, progress=progress, threads=threads)
+        result = verify(original, released, roles, progress=self._progress(), threads=threads)
         if self.as_json:
             show.as_json(show.parsed(result.to_json()))
         elif not self.quiet:

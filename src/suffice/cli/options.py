@@ -20,7 +20,12 @@ def _option(metavar: str, help: str, *names: Any, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
-MethodName = Annotated[str, _option("NAME", "See 'suffice methods'.", "--method")]
+MethodName = Annotated[
+    str | None,
+    _option(
+        "NAME", "See 'suffice methods'. Without it: ipso, then rotate where there are bounds or edits.", "--method"
+    ),
+]
 Param = Annotated[Texts, _option("NAME=VALUE", "A parameter of --method; may repeat.")]
 Then = Annotated[str | None, _option("NAME", "A second step, fed with the first: --then restore. More steps: a plan.")]
 ThenParam = Annotated[Texts, _option("NAME=VALUE", "A parameter of --then; may repeat.")]

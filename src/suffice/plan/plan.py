@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, create_model
 
 from suffice.design.role import declared
 from suffice.design.roles import Roles
 from suffice.errors import FileError, UsageError
 from suffice.plan import mistakes, toml
+from suffice.progress import Progress
 
 if TYPE_CHECKING:
     from suffice.method.method import Method
     from suffice.release.release import Release
 
-Progress = Callable[[str, int, int], None]
 COMPANIONS = ("candidate", "start")
 """Parameters that name a row-aligned file, relative to the plan."""
 
@@ -72,7 +72,7 @@ class ReleaseSection(Section):
 
 
 class Plan(Section):
-    """One request: data, roles, methods in order, seed, accepted findings, release.
+    """One request: data, roles, methods in order (or none: what suits the roles), seed, accepted findings, release.
 
     >>> plan = Plan.of({"data": {"path": "firms.csv"}, "roles": {"confidential": ["wages"]},
     ...                 "method": [{"name": "ipso"}], "release": {"path": "out.csv"}})
@@ -82,7 +82,7 @@ class Plan(Section):
 
     data: DataSection
     roles: RolesSection
-    method: list[Step] = Field(min_length=1)
+    method: list[Step] = []
     seed: SeedSection | None = None
     accept: dict[str, str] = {}
     release: ReleaseSection
@@ -134,14 +134,13 @@ class Plan(Section):
         return self._folder / name
 
     def build_method(self) -> Method:
-        """The method: the steps, each fed with the result of the one before it."""
-        from suffice.catalogue import build
-        from suffice.method.isometric import Isometric
+        """The method: the steps, each fed with the result of the one before it; without any, what suits the roles."""
+        from suffice.catalogue import build, chosen
 
-        first, *rest = (build(step.name, _parameters(step, self._folder)) for step in self.method)
-        return cast(Isometric, first).then(*cast(list[Isometric], rest)) if rest else first
+        steps = [build(step.name, _parameters(step, self._folder)) for step in self.method]
+        return chosen(steps or None, self.roles.build())
 
-    def protect(self, progress: Progress | None = None, threads: int | None = None) -> Release:
+    def protect(self, progress: Progress | bool | None = None, threads: int | None = None) -> Release:
         """The release, computed and judged but not written."""
         from suffice.release.protect import protect
         from suffice.seed import Seed
@@ -150,7 +149,7 @@ class Plan(Section):
         data, roles, method = self.path(self.data.path), self.roles.build(), self.build_method()
         return protect(data, roles, method, seed=seed, accept=self.accept, progress=progress, threads=threads)
 
-    def run(self, progress: Progress | None = None, threads: int | None = None) -> Release:
+    def run(self, progress: Progress | bool | None = None, threads: int | None = None) -> Release:
         """The release, computed, judged and written."""
         release = self.protect(progress, threads)
         release.write(self.path(self.release.path), force=self.release.force, progress=progress)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from suffice.catalogue import chosen
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
@@ -20,7 +21,7 @@ from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.method.synthetic import Synthetic
 from suffice.microdata.controlled_rounding import ControlledRounding
-from suffice.progress import Progress
+from suffice.progress import Progress, listener
 from suffice.protection.drawing import redrawn
 from suffice.protection.runner import protected
 from suffice.protection.steps import Original
@@ -35,11 +36,11 @@ from suffice.seed import Seed
 def protect(
     data: Any,
     roles: Roles,
-    method: Method,
+    method: Method | str | Sequence[Method | str] | None = None,
     seed: Seed | None = None,
     accept: Mapping[str, str] | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     threads: int | None = None,
 ) -> Release:
     """Protect the confidential columns of a file or frame.
@@ -50,19 +51,20 @@ def protect(
     data: a pandas, polars or pyarrow frame, a NumPy array (columns x0, x1, ...), or a path; or the rows of an engine
         of one's own (`suffice.rows.rows.Rows`), which has its own threads and progress.
     roles: what each column is.
-    method: how; `suffice.methods()` lists them, `first.then(second)` puts them in order.
+    method: how; `suffice.methods()` lists them, `first.then(second)` puts them in order. Names are enough, also with
+        parameters: "romm", "romm:correlation=0.5", ["mixture:d=0.3", "restore"]. Without one: new values by IPSO, which
+        are then rotated inside the bounds and edits, where there are any.
     seed: the secret key; without one a new one is drawn and the release cannot be repeated.
     accept: rules of guards that may stop the release, each with the reason for accepting it.
-    progress: called with a stage's name, rows done and rows in all.
+    progress: True for a bar, or a function that is called with a stage's name, rows done and rows in all.
     threads: how many to use; as many as there are cores unless told.
     """
-    if not isinstance(method, Method):
-        raise UsageError(f"{type(method).__name__} is not a method. See suffice.methods().")
     if not isinstance(roles, Roles):
         raise UsageError(f"{type(roles).__name__} is no Roles. Write suffice.Roles(confidential=[...], given=...).")
     if not isinstance(seed, Seed | None):
         raise UsageError(f"{type(seed).__name__} is no Seed: a short key can be guessed. Use Seed.from_file, or none.")
     check_accepted(accept or {})
+    method, progress = chosen(method, roles), listener(progress)
     seed = Seed() if seed is None else seed
     with one_blas_thread():
         roles = method.given(roles)

@@ -27,7 +27,7 @@ from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
 from suffice.guards.repeated_release import information
 from suffice.ledger import Entry, Ledger
 from suffice.method.method import Method
-from suffice.progress import Progress
+from suffice.progress import Progress, listener
 from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
@@ -175,7 +175,7 @@ class Release(Exhibit):
         *,
         force: bool = False,
         report: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Certificate:
         """Write the release and, beside it, its certificate; the file is certified as read back, before it has a name.
 
@@ -198,7 +198,7 @@ class Release(Exhibit):
             refuse_overwriting(Path(report), self._sources())
         if progress is not None:
             for release in sets:
-                release.rows.progress = progress
+                release.rows.progress = listener(progress)
         with one_blas_thread(), ExitStack() as stack:
             sheaves = [
                 [stack.enter_context(Draft(each, force or each != named)) for each in (named, *papers(named))]

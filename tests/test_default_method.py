@@ -1,0 +1,103 @@
+"""Without a method: exact, inside what was asked for, and the same from Python, a plan and the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from suffice import Ipso, Plan, Restore, Roles, Rotate, Seed, protect
+from suffice.catalogue import chosen
+from suffice.demo import firms
+from suffice.errors import UsageError
+from tests.tolerances import ENGINE
+
+AMOUNTS = ["turnover", "wages", "taxes"]
+ROLES = Roles(confidential=AMOUNTS, given="C(region)", identifiers=["firm_id"])
+BOUNDED = Roles(confidential=AMOUNTS, given="C(region)", identifiers=["firm_id"], bounds="observed-sign")
+
+
+@pytest.mark.parametrize(
+    ("roles", "method"), [(ROLES, Ipso()), (BOUNDED, Ipso().then(Rotate(sweeps=30)))], ids=["plain", "bounded"]
+)
+def test_the_default_is_exact_and_inside_the_bounds(roles: Roles, method: object, tmp_path: Path):
+    data = firms(400).to_pandas()
+    Seed.new_file(tmp_path / "key")
+    seed = Seed.from_file(tmp_path / "key")
+    release = protect(data, roles, seed=seed)
+    assert release.certificate.holds
+    assert release.method == method
+    assert bool((release.frame[AMOUNTS] < 0).any(axis=None)) is (roles is ROLES)
+    data.to_parquet(tmp_path / "in.parquet")
+    bounds = ["--bound", "observed-sign"] if roles is BOUNDED else []
+    words = ["--confidential", ",".join(AMOUNTS), "--given", "C(region)", "--identifiers", "firm_id", *bounds]
+    command = ["protect", "in.parquet", "-o", "out.parquet", *words, "--key-file", "key", "--quiet"]
+    subprocess.run([sys.executable, "-m", "suffice", *command], cwd=tmp_path, check=True)
+    made = pd.read_parquet(tmp_path / "out.parquet")
+    assert (made[AMOUNTS] - release.frame[AMOUNTS]).abs().max().max() <= ENGINE * data["turnover"].std()
+
+
+def test_a_plan_without_a_method_is_the_same():
+    tables = {"data": {"path": "in.csv"}, "release": {"path": "out.csv"}}
+    plan = Plan.of({**tables, "roles": {"confidential": ["y"], "edits": ["y <= 3"]}})
+    assert plan.build_method() == chosen(None, plan.roles.build()) == Ipso().then(Rotate(sweeps=30))
+    assert Plan.parse(plan.to_toml()) == plan
+
+
+@pytest.mark.parametrize(
+    ("said", "method"),
+    [
+        ("ipso", Ipso()),
+        ("ipso:by=svd", Ipso(by="svd")),
+        (["ipso", "rotate:sweeps=5"], Ipso().then(Rotate(sweeps=5))),
+        (["ipso", Restore()], Ipso().then(Restore())),
+        ([Ipso()], Ipso()),
+    ],
+)
+def test_names_are_enough(said: object, method: object):
+    assert chosen(said, ROLES) == method
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("romn", "no method 'romn'.*romm"),
+        ("romm:corelation=1", "no parameter 'corelation'.*correlation"),
+        ("ipso:by", "by"),
+        (3, "int is not a method"),
+        ([], "list is not a method"),
+        ([3, "restore"], "int is not a method"),
+        (Ipso, "is not a method"),
+    ],
+)
+def test_what_is_no_method_is_said(said: object, words: str):
+    with pytest.raises(UsageError, match=words):
+        protect(firms(30), ROLES, said)
+
+
+def test_the_module_runs_and_shows_help():
+    for words in ([], ["--help"]):
+        done = subprocess.run([sys.executable, "-m", "suffice", *words], capture_output=True, text=True, check=False)
+        assert "protect" in done.stdout + done.stderr
+        assert "Usage: " in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_python_and_the_command_leave_the_same_files(tmp_path: Path):
+    for folder in ("python", "command"):
+        (tmp_path / folder).mkdir()
+    firms(300).to_pandas().to_csv(tmp_path / "in.csv", index=False)
+    protect(tmp_path / "in.csv", ROLES).write(
+        tmp_path / "python" / "out.csv", report=tmp_path / "python" / "report.html"
+    )
+    words = ["--confidential", ",".join(AMOUNTS), "--given", "C(region)", "--identifiers", "firm_id"]
+    command = ["protect", "in.csv", "-o", "command/out.csv", "--report", "command/report.html", *words, "--quiet"]
+    subprocess.run([sys.executable, "-m", "suffice", *command], cwd=tmp_path, check=True)
+    left = [{(p.name, p.stat().st_mode) for p in (tmp_path / folder).iterdir()} for folder in ("python", "command")]
+    assert left[0] == left[1]
+    assert {name for name, _ in left[0]} == {
+        "out.csv", "out.csv.certificate.json", "out.csv.certificate.html", "report.html",
+    }  # fmt: skip
