@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from pathlib import Path
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Signs that command a terminal, end a line, or turn the direction of writing."""
 
 
 class SufficeError(Exception):
@@ -48,6 +54,29 @@ class FileError(SufficeError):
     """Reading or writing failed."""
 
     exit_code = 7
+
+
+def escaped(text: str) -> str:
+    """Text of others - a name - that stays on its line and commands nothing.
+
+    >>> print(escaped("wages\\ncertificate: HOLDS"))
+    wages\\ncertificate: HOLDS
+    """
+    return CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text)
+
+
+def path_of(name: str | os.PathLike[str]) -> Path:
+    """A path that a file can have."""
+    path = Path(name)
+    try:
+        whole, parts = os.fsencode(path), [os.fsencode(part) for part in path.parts]
+    except ValueError:
+        raise UsageError("A path holds signs that no file name can have.\nCorrect it.") from None
+    if b"\0" in whole:
+        raise UsageError("A path holds a NUL.\nCorrect it.")
+    if len(whole) > 4095 or any(len(part) > 255 for part in parts):
+        raise UsageError("A path is longer than file names can be (255 bytes a name).\nChoose a shorter one.")
+    return path
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

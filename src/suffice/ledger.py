@@ -64,7 +64,12 @@ class Ledger:
     @classmethod
     def beside(cls, seed: Seed) -> Ledger | None:
         """The ledger of a key file; None where the key has no file."""
-        return None if seed.path is None else cls(seed.path.with_name(seed.path.name + SUFFIX))
+        return None if seed.path is None else cls.of(seed.path)
+
+    @classmethod
+    def of(cls, key: Path) -> Ledger:
+        """The ledger beside a key file."""
+        return cls(key.with_name(key.name + SUFFIX))
 
     def entries(self) -> tuple[Entry, ...]:
         return tuple(self._entry(number, line) for number, line in enumerate(self._lines(), start=1))

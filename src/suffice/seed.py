@@ -14,7 +14,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import FileError, UsageError
+from suffice.errors import FileError, UsageError, path_of
 
 MARK = "suffice-key-1"
 BITS = 128
@@ -38,7 +38,7 @@ class Seed:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Seed:
         """The key in a file that only its owner can read: made by `new_file`, or at least 32 hexadecimal digits."""
-        path = Path(path)
+        path = path_of(path)
         try:
             text, mode = path.read_text("ascii", "replace"), path.stat().st_mode
         except OSError as problem:
@@ -58,7 +58,7 @@ class Seed:
     @classmethod
     def new_file(cls, path: str | os.PathLike[str]) -> Seed:
         """Write a new key to a file that only its owner can read; an existing file is never overwritten."""
-        seed = cls()
+        seed, path = cls(), path_of(path)
         try:
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(f"{MARK}\n{seed._key.hex()}\n")

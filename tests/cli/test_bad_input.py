@@ -276,24 +276,66 @@ STATISTICS = {
 }  # fmt: skip
 
 OUTPUTS = {
-    "output = input": Case({"firms.csv": text()}, code=2, said=["The output is the input"], output="firms.csv"),
+    "output = input": Case({"firms.csv": text()}, code=2, said=["The output is the data"], output="firms.csv"),
     "output = input, by force": Case(
-        {"firms.csv": text()}, ["--confidential", "y", "--force"], 2, ["The output is the input"], "./firms.csv"
+        {"firms.csv": text()}, ["--confidential", "y", "--force"], 2, ["The output is the data"], "./firms.csv"
     ),
     "output exists": Case({"firms.csv": text(), "out.csv": "old"}, code=7, said=["out.csv exists", "--force"]),
-    "output is a folder": Case({"firms.csv": text(), "out.csv/part": "old"}, code=7, said=["out.csv exists"]),
+    "output is a folder": Case({"firms.csv": text(), "out.csv/part": "old"}, code=7, said=["out.csv is a folder"]),
     "output = key": Case(
         {"firms.csv": text(), "key.csv": KEY}, ["--confidential", "y", "--key-file", "key.csv", "--force"], 2,
-        ["The output is the input"], "key.csv",
+        ["The output is the key"], "key.csv",
     ),
     "output = candidate": Case(
         {"firms.csv": text(), "mask.csv": text(columns(y=NOISE))},
         ["--confidential", "y", "--method", "restore", "--param", "candidate=mask.csv", "--force"], 2,
-        ["The output is the input"], "mask.csv",
+        ["The output is a companion file"], "mask.csv",
     ),
     "report = certificate": Case(
         {"firms.csv": text()}, ["--confidential", "y", "--report", "out.csv.certificate.json"], 2,
-        ["the release or its certificate"],
+        ["The report is the certificate"],
+    ),
+    "data = page of the certificate": Case(
+        {"out.csv.certificate.html": lambda: parquet(columns())}, ["--confidential", "y", "--force"], 2,
+        ["The certificate's page is the data: out.csv.certificate.html", "never overwritten"],
+    ),
+    "data = certificate": Case(
+        {"out.csv.certificate.csv": text()}, ["--confidential", "y", "--force", "--report", "out.csv.certificate.csv"],
+        2, ["The report is the data"],
+    ),
+    "key = certificate": Case(
+        {"firms.csv": text(), "out.csv.certificate.json": KEY},
+        ["--confidential", "y", "--key-file", "out.csv.certificate.json", "--force"], 2,
+        ["The certificate is the key: out.csv.certificate.json", "never overwritten"],
+    ),
+    "candidate = page of the certificate": Case(
+        {"firms.csv": text(), "out.csv.certificate.html": text(columns(y=NOISE))},
+        ["--confidential", "y", "--method", "restore", "--param", "candidate=out.csv.certificate.html", "--force"], 2,
+        ["The certificate's page is a companion file"],
+    ),
+    "report = ledger": Case(
+        {"firms.csv": text(), "key": KEY, "key.ledger": ""},
+        ["--confidential", "y", "--key-file", "key", "--force", "--report", "key.ledger"], 2,
+        ["The report is the ledger"],
+    ),
+    "report = ledger to be": Case(
+        {"firms.csv": text(), "key": KEY}, ["--confidential", "y", "--key-file", "key", "--report", "key.ledger"], 2,
+        ["The report is the ledger"],
+    ),
+    "report in no folder": Case(
+        {"firms.csv": text()}, ["--confidential", "y", "--report", "nowhere/report.html"], 7,
+        ["the folder does not exist"],
+    ),
+    "report is a folder": Case(
+        {"firms.csv": text(), "report/part": ""}, ["--confidential", "y", "--report", "report", "--force"], 7,
+        ["report is a folder"],
+    ),
+    "a page that cannot be written": Case(
+        {"firms.csv": text(), "out.csv.certificate.html/part": ""}, ["--confidential", "y", "--force"], 7,
+        ["out.csv.certificate.html is a folder"],
+    ),
+    "a path without end": Case(
+        {"firms.csv": text()}, code=2, said=["longer than file names can be"], output="o" * 5000 + ".csv"
     ),
     "folder missing": Case({"firms.csv": text()}, code=7, said=["the folder does not exist"], output="nowhere/out.csv"),
     "kind unknown": Case({"firms.csv": text()}, code=2, said=["no known kind of file"], output="out.xlsx"),
@@ -485,7 +527,7 @@ def test_an_output_in_the_folder_that_is_read(run, monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 2
-    assert "lies in the input's folder" in capsys.readouterr().err
+    assert "lies in the folder of the data" in capsys.readouterr().err
     assert os.listdir("parts") == ["a.parquet"]
 
 
@@ -504,7 +546,7 @@ def test_unreadable(run, monkeypatch):
     def denied(path: Path, *_: Any, **__: Any) -> Any:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("suffice.files.kind.Path", type("Denied", (type(Path()),), {"open": denied}))
+    monkeypatch.setattr("suffice.files.kind.path_of", type("Denied", (type(Path()),), {"open": denied}))
     ended = run(csv(text()))
     assert ended.code == 7
     assert "firms.csv cannot be read: Permission denied" in ended.err

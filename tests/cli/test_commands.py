@@ -285,6 +285,24 @@ def test_run_does_what_the_plan_says(suffice):
     assert suffice("run", "plans/plan.toml", "--force").code == 0
 
 
+def test_the_report_never_replaces_the_plan(suffice):
+    plan = """
+        data.path = "firms.parquet"
+        roles.confidential = ["turnover"]
+        release.path = "out.csv"
+        [[method]]
+        name = "ipso"
+    """
+    Path("plan.toml").write_text(plan)
+    Path("other.toml").symlink_to("plan.toml")
+    for report in ("plan.toml", "other.toml"):
+        ended = suffice("run", "plan.toml", "--force", "--report", report)
+        assert ended.code == 2
+        assert "The report is the plan" in ended.err
+    assert Path("plan.toml").read_text() == plan
+    assert files() == {"plan.toml", "other.toml"}
+
+
 def test_a_stopped_plan_says_what_to_put_into_the_plan(suffice):
     plan = """
         data.path = "firms.parquet"

@@ -14,6 +14,7 @@ import pytest
 
 from suffice import Ipso, Roles, protect
 from suffice.certificate.certificate import Certificate, Coefficients
+from suffice.errors import FileError
 from suffice.guards.finding import Finding
 from suffice.report import private, public
 from suffice.report.histograms import BINS, Histograms
@@ -102,9 +103,21 @@ def test_a_release_too_large_to_draw_still_has_its_page():
 
 
 def test_private_page_is_for_its_owner_alone(tmp_path: Path):
-    protect(table(1), Roles(confidential=["wages"]), Ipso()).report(tmp_path / "report.html")
+    release = protect(table(1), Roles(confidential=["wages"]), Ipso())
+    release.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+    assert (tmp_path / "report.html").read_text().count("data:image/png;base64,") == 2
+    with pytest.raises(FileError, match=r"report.html exists already"):
+        release.report(tmp_path / "report.html")
+
+
+def test_no_name_turns_the_direction_of_writing():
+    """An override in a name would show the rest of a line backwards."""
+    spoofed = replace(CERTIFICATE, confidential=("wages\u202e\x1b[2J\nkept",))
+    text = public.page(spoofed)
+    assert "\u202e" not in text
+    assert "wages\\u202e\\x1b[2J\\nkept" in text
 
 
 def test_a_certificate_that_does_not_hold_says_so():

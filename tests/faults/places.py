@@ -28,6 +28,13 @@ def firms(n: int = 600) -> pa.Table:
     return pa.table({"region": region, "x": x, "y": 3 * x + rng.normal(size=n), "z": rng.normal(size=n)})
 
 
+def is_paper(content: bytes | None) -> bool:
+    """A certificate or a page, from its first letter to its last."""
+    return content is not None and (
+        content.rstrip().endswith(b"</html>") if content.startswith(b"<!DOCTYPE") else "claims" in json.loads(content)
+    )
+
+
 @dataclass(frozen=True)
 class Place:
     """root/data.*, root/out/release.*, root/keys/key, root/temp."""
@@ -47,6 +54,7 @@ class Place:
             place.target.write_bytes(OLD)
             place.paper.write_bytes(OLD_PAPER)
             place.page.write_bytes(OLD_PAPER)
+            place.report.write_bytes(OLD_PAPER)
         return place
 
     @property
@@ -69,9 +77,13 @@ class Place:
     def page(self) -> Path:
         return self.target.with_name(self.target.name + ".certificate.html")
 
+    @property
+    def report(self) -> Path:
+        return self.root / "out" / "report.html"
+
     def words(self, *more: str) -> list[str]:
         asks = ["--confidential", "y,z", "--given", "x + C(region)", "--threads", "1", "--quiet"]
-        files = [str(self.data), "-o", str(self.target), "--key-file", str(self.key)]
+        files = [str(self.data), "-o", str(self.target), "--key-file", str(self.key), "--report", str(self.report)]
         return ["protect", *files, *asks, *more]
 
     def trial(self, *more: str, **settings: Any) -> dict[str, Any]:
@@ -86,7 +98,13 @@ class Place:
         return {*os.listdir(self.root / "out"), *(f"temp/{name}" for name in os.listdir(self.root / "temp"))}
 
     def papers(self) -> list[bytes | None]:
-        return [path.read_bytes() if path.exists() else None for path in (self.target, self.paper, self.page)]
+        files = (self.target, self.paper, self.page, self.report)
+        return [path.read_bytes() if path.exists() else None for path in files]
+
+    def complete(self) -> bool:
+        """A new release of which all papers are there, whole: whatever date they bear."""
+        release, *papers = self.papers()
+        return release not in (None, OLD) and all(map(is_paper, papers))
 
     def releases(self) -> int:
         """How many the ledger knows; a damaged ledger raises."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import tempfile
@@ -17,7 +18,7 @@ NOBODY = 65534
 
 
 def untouched(place: Place, old: bool) -> None:
-    assert place.papers() == ([OLD, OLD_PAPER, OLD_PAPER] if old else [None, None, None])
+    assert place.papers() == ([OLD, *[OLD_PAPER] * 3] if old else [None] * 4)
     assert not [name for name in place.left() if name.startswith((".", "temp/"))]
     assert "Traceback" not in place.said()
 
@@ -32,6 +33,41 @@ def test_a_limit_on_the_size_of_files(tried, tmp_path, named):
     for place, (_, old) in zip(places, cases, strict=True):
         untouched(place, old)
         assert "the file is larger than allowed" in place.said()
+
+
+@pytest.mark.parametrize(
+    ("kind", "every", "after", "lasting", "number"),
+    [
+        ("parquet", 1, False, False, errno.EIO),
+        ("csv", 3, False, False, errno.ENOSPC),
+        ("parquet", 3, True, False, errno.EIO),
+        ("parquet", 3, False, True, errno.EROFS),
+    ],
+)
+def test_a_disk_that_fails_at_any_call(tried, tmp_path, kind, every, after, lasting, number):
+    """Exit code and files agree: all new with 0, nothing new with 7, or a sentence that names what stayed."""
+    for old in (False, True):
+        counted = Place.made(tmp_path / f"{old}", kind, old)
+        told = {"count": str(tmp_path / f"count{old}")}
+        assert tried([counted.trial("--force", fault=(10**9, 0, False, False), **told)]) == [0]
+        assert counted.complete()
+        calls = range(1, int((tmp_path / f"count{old}").read_text()) + 1, every)
+        places = [Place.made(tmp_path / f"{old}{turn}", kind, old) for turn in calls]
+        asked = [
+            place.trial("--force", fault=(turn, number, after, lasting))
+            for turn, place in zip(calls, places, strict=True)
+        ]
+        for place, ended in zip(places, tried(asked), strict=True):
+            assert ended in (0, 7), place.said()
+            assert "Traceback" not in place.said()
+            if ended == 0:
+                assert place.complete()
+            elif "could not be taken back" in place.said():
+                assert lasting
+            else:
+                assert place.papers() == ([OLD, *[OLD_PAPER] * 3] if old else [None] * 4)
+                assert lasting or not [name for name in place.left() if name.startswith((".", "temp/"))]
+        assert place.releases() >= 1  # it was known before it was named
 
 
 @pytest.fixture

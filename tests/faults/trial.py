@@ -7,6 +7,7 @@ write is about to run, so that every moment of a write can be tried.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import importlib
 import json
 import os
@@ -18,7 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-WRITING = ("draft.py", "release.py", "delivery.py", "ledger.py", "face.py", "page.py")
+WRITING = ("draft.py", "release.py", "delivery.py", "ledger.py", "command.py", "page.py")
+CALLS = ("open", "write", "fsync", "fchmod", "link", "replace", "unlink", "ftruncate")
+"""What a failing disk may refuse."""
 
 
 def main() -> None:
@@ -57,10 +60,14 @@ def _run(trial: dict[str, Any]) -> None:
     log = os.open(trial["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(log, 1)
     os.dup2(log, 2)
+    faulthandler.dump_traceback_later(200, exit=True)  # a trial that waits for ever says where
     tempfile.tempdir = trial["temp"]
     if trial.get("named"):  # a file system without nameless files
         del os.O_TMPFILE
         tempfile._O_TMPFILE_WORKS = False  # type: ignore[attr-defined]
+    import suffice.report.private
+
+    suffice.report.private._drawn = lambda _: {"histograms": ()}  # a second a trial
     if trial.get("bucket"):
         import suffice.rows.shuffle
 
@@ -72,11 +79,43 @@ def _run(trial: dict[str, Any]) -> None:
         os.setgroups([])
         os.setgid(trial["user"])
         os.setuid(trial["user"])
-    stop = _stopper(trial["line"], getattr(signal, trial["signal"])) if trial.get("line") else None
+    if trial.get("memory"):
+        _ends(trial["memory"])
+    stop: Any = _stopper(trial["line"], getattr(signal, trial["signal"])) if trial.get("line") else None
+    stop = _failing_disk(*trial["fault"]) if trial.get("fault") else stop
     code = _command(trial["words"], stop)
     if trial.get("count"):
         Path(trial["count"]).write_text(str(stop.lines) if stop else "0")
     os._exit(code)
+
+
+def _ends(more: int) -> None:
+    """Room for so many bytes more than there are."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * os.sysconf("SC_PAGE_SIZE") + more
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+class _failing_disk:
+    """Calls of the operating system, of which the so-manieth fails, before or after its work; or all from there on."""
+
+    def __init__(self, turn: int, number: int, after: bool, lasting: bool) -> None:
+        self.turn, self.number, self.after, self.lasting, self.lines = turn, number, after, lasting, 0
+
+    def begin(self) -> None:
+        for call in CALLS:
+            setattr(os, call, self._failing(getattr(os, call)))
+
+    def _failing(self, real: Any) -> Any:
+        def call(*rest: Any, **more: Any) -> Any:
+            self.lines += 1
+            if self.lines == self.turn and self.after:
+                real(*rest, **more)
+            if self.lines == self.turn or (self.lasting and self.lines > self.turn):
+                raise OSError(self.number, os.strerror(self.number))
+            return real(*rest, **more)
+
+        return call
 
 
 class _stopper:
@@ -84,6 +123,9 @@ class _stopper:
 
     def __init__(self, line: int, sign: int) -> None:
         self.line, self.sign, self.lines = line, sign, 0
+
+    def begin(self) -> None:
+        sys.settrace(self)
 
     def __call__(self, frame: Any, event: str, _: Any) -> Callable[..., Any] | None:
         if not frame.f_code.co_filename.endswith(WRITING):
@@ -95,14 +137,15 @@ class _stopper:
         return self
 
 
-def _command(words: list[str], stop: _stopper | None = None) -> int:
+def _command(words: list[str], stop: Any = None) -> int:
     from suffice import cli
     from suffice.release.release import Release
 
     write = Release.write
 
     def watched(*rest: Any, **more: Any) -> Any:
-        sys.settrace(stop)
+        if stop is not None:
+            stop.begin()
         return write(*rest, **more)
 
     Release.write = watched  # type: ignore[method-assign]

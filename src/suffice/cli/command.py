@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suffice.cli import show
-from suffice.errors import FileError, NotPreservedError, UsageError
+from suffice.errors import NotPreservedError, escaped
 
 if TYPE_CHECKING:
     from suffice.certificate.verification import Verification
@@ -30,16 +30,18 @@ class Command:
     def release(self, plan: Plan, force: bool, report: Path | None, threads: int | None) -> None:
         """Protect, judge, write; where findings forbid writing, only the private report is written."""
         output, force = plan.path(plan.release.path), force or plan.release.force
-        _ready(plan, output, report, force)
-        progress = self._progress()
+        places, progress = plan.ready(force, report), self._progress()
         release = plan.protect(progress, threads)
         why = show.refusal(release.findings, self.in_a_plan)
         if why is None:
             release.write(output, force=force, report=report, progress=progress)
         elif report is not None:
             release.report(report, force=force)
-        written = [] if why else [output, *_papers(output)]
-        self._say(release, plan, [*written, *([report] if report else [])], why)
+        written = places.files if why is None else [report] if report else []
+        self._say(release, plan, written, why)
+        if why is None and not (self.quiet or self.as_json):
+            for path in places.left:
+                show.say(f"{escaped(path.name)} is of an earlier release with more data sets, and was left as it is.")
 
     def _progress(self) -> bool:
         """Whether somebody looks."""
@@ -55,14 +57,14 @@ class Command:
             raise show.BlockingFindings(why, document)
 
     def _tell(self, release: Release, plan: Plan, written: list[Path]) -> None:
-        show.say(release.certificate.text())
+        show.say("\n".join(certificate.text() for certificate in release.certificates))
         if release.findings:
             show.say("\nWhat an attacker could still do, and other findings", "bold")
             show.findings(release.findings)
         if written:
             show.say("\nWritten", "bold")
         for path in written:
-            show.say(f"  {path}")
+            show.say(f"  {escaped(str(path))}")
         if plan.seed is None:
             show.say(f"\n{NO_KEY}")
 
@@ -82,24 +84,3 @@ def refuse_differences(result: Verification) -> None:
     """NotPreservedError where a statistic differs."""
     if not result.holds:
         raise NotPreservedError("The released file does not keep the statistics of the original.")
-
-
-def _ready(plan: Plan, output: Path, report: Path | None, force: bool) -> None:
-    """Refuse before the work what would be refused after it."""
-    from suffice.files.draft import refuse_overwriting
-    from suffice.files.kind import write_kind
-    from suffice.files.source import named_sources
-
-    write_kind(output)
-    refuse_overwriting(output, named_sources(plan.path(plan.data.path)))
-    for path in (output, report):
-        if path is not None and path.exists() and not force:
-            raise FileError(f"{path.name} exists already.\nChoose another name, or replace it with --force.")
-    taken = [plan.path(name) for name in (plan.data.path, *([plan.seed.key_file] if plan.seed else []))]
-    taken += [output, *_papers(output)]
-    if report is not None and report.resolve() in [path.resolve() for path in taken]:
-        raise UsageError("The report is the data, the key, the release or its certificate.\nChoose another name.")
-
-
-def _papers(output: Path) -> list[Path]:
-    return [output.with_name(f"{output.name}.certificate.{kind}") for kind in ("json", "html")]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import GuardError
+from suffice.errors import CONTROL, GuardError, escaped
 
 if TYPE_CHECKING:
     from suffice.guards.finding import Finding
     from suffice.release.release import Release
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Signs in a column's name that would command a terminal."""
 STYLES = {"never": "bold red", "stop": "bold red", "warn": "yellow", "note": "dim"}
 """By severity, the gravest first."""
 
@@ -42,7 +39,12 @@ def alarm(text: str) -> None:
 
 def as_json(document: Mapping[str, Any]) -> None:
     """The one JSON document on stdout."""
-    _write(json.dumps(document, indent=2, ensure_ascii=False), None, sys.stdout)
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    _write(
+        "\n".join(CONTROL.sub(lambda sign: f"\\u{ord(sign[0]):04x}", line) for line in text.split("\n")),
+        None,
+        sys.stdout,
+    )
 
 
 def parsed(text: str) -> Any:
@@ -59,7 +61,7 @@ def flush() -> None:
 
 
 def _write(text: str, style: str | None, stream: Any) -> None:
-    text = CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text)
+    text = "\n".join(map(escaped, text.split("\n")))
     try:
         if style and stream.isatty():
             from rich.console import Console
@@ -100,9 +102,10 @@ def as_data(finding: Finding) -> dict[str, Any]:
 
 def document(release: Release, written: Iterable[Path]) -> dict[str, Any]:
     """A release for JSON: certificate, findings, files."""
+    certificates = [parsed(certificate.to_json()) for certificate in release.certificates]
     return {
-        "holds": release.certificate.holds,
-        "certificate": parsed(release.certificate.to_json()),
+        "holds": all(certificate.holds for certificate in release.certificates),
+        **({"certificates": certificates} if release.sets else {"certificate": certificates[0]}),
         "findings": [as_data(finding) for finding in gravest_first(release.findings)],
         "written": [str(path) for path in written],
     }

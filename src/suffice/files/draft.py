@@ -6,12 +6,14 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from suffice.errors import FileError, UsageError, failing
+from suffice.errors import FileError, UsageError, escaped, failing
 
 
 class Draft:
@@ -24,6 +26,7 @@ class Draft:
         self.target, self.force, self.mode = Path(target), force, mode
         self.refuse()
         self.hidden: Path | None = None
+        self.former: Path | None = None
         with failing("The output cannot be written"):
             self.descriptor = self._open()
         named = f"/proc/self/fd/{self.descriptor}"
@@ -32,9 +35,11 @@ class Draft:
     def refuse(self) -> None:
         """A folder is never replaced, a file only when asked to."""
         if self.target.is_dir():
-            raise FileError("The output is a folder.\nName a file.")
+            raise FileError(f"{escaped(self.target.name)} is a folder.\nName a file.")
         if self.target.exists() and not self.force:
-            raise FileError("The output exists already.\nChoose another name, or overwrite it with --force.")
+            raise FileError(
+                f"{escaped(self.target.name)} exists already.\nChoose another name, or overwrite it with --force."
+            )
 
     def _open(self) -> int:
         folder = self.target.parent
@@ -62,33 +67,55 @@ class Draft:
             os.fchmod(self.descriptor, self.mode & ~mask)
 
     def name(self) -> None:
-        """The finished file takes its name."""
+        """The finished file takes its name; a file that has it is kept aside until `done`."""
         with failing("The output cannot be written"), opened(self.target.parent) as folder:
-            if self.hidden is None:
-                self._link(folder)
-            else:
-                os.replace(self.hidden, self.target)
-                self.hidden = None
-            os.fsync(folder)
+            if os.path.lexists(self.target):
+                self._set_aside()
+            if self.hidden is None and self.former is None:  # a directory descriptor makes Python call linkat,
+                os.link(self.path, self.target.name, dst_dir_fd=folder, follow_symlinks=True)  # which follows /proc
+                return
+            if self.hidden is None:  # a nameless file cannot replace one: name it, then move it
+                self.hidden = self._hidden()
+                os.link(self.path, self.hidden.name, dst_dir_fd=folder, follow_symlinks=True)
+            os.replace(self.hidden, self.target)
+            self.hidden = None
 
-    def withdraw(self) -> None:
-        """Take the name back, where the file has it."""
+    def _set_aside(self) -> None:
+        self.former = self._hidden("former")
+        try:
+            os.link(self.target, self.former, follow_symlinks=False)
+        except OSError as problem:
+            if problem.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+                raise
+            os.replace(self.target, self.former)  # a file system without second names
+
+    def withdraw(self) -> bool:
+        """The name goes back to whom it belonged, or to nobody; whether it did."""
         with contextlib.suppress(OSError):
-            if os.path.samestat(os.stat(self.target), os.fstat(self.descriptor)):
+            if self.former is not None and self.former.exists():
+                os.replace(self.former, self.target)
+            elif self._is_named():
                 self.target.unlink()
+            self.done()
+        try:
+            return not self._is_named()
+        except OSError:
+            return False
 
-    def _link(self, folder: int) -> None:
-        """Follows the link in /proc: a directory descriptor makes Python call linkat."""
-        if not self.target.exists():
-            os.link(self.path, self.target.name, dst_dir_fd=folder, follow_symlinks=True)
-            return
-        self.hidden = self._hidden()  # a nameless file cannot replace one: name it, then move it
-        os.link(self.path, self.hidden.name, dst_dir_fd=folder, follow_symlinks=True)
-        os.replace(self.hidden, self.target)
-        self.hidden = None
+    def done(self) -> None:
+        """The file that had the name before is no longer needed."""
+        if self.former is not None:
+            self.former.unlink(missing_ok=True)  # it is there after a move to another name of the same file, too
+            self.former = None
 
-    def _hidden(self) -> Path:
-        return self.target.parent / f".{self.target.name}.{secrets.token_hex(4)}.partial"
+    def _is_named(self) -> bool:
+        try:
+            return os.path.samestat(os.stat(self.target), os.fstat(self.descriptor))
+        except FileNotFoundError:
+            return False
+
+    def _hidden(self, why: str = "partial") -> Path:
+        return self.target.parent / f".{self.target.name[:200]}.{secrets.token_hex(4)}.{why}"
 
     def __enter__(self) -> Self:
         return self
@@ -102,30 +129,50 @@ class Draft:
                 self.hidden.unlink()
 
 
-def commit(*sheaves: Sequence[Draft], stale: Iterable[Path]) -> None:
-    """Name releases, each with its papers, so that no certificate ever lies beside another release.
+def commit(drafts: Sequence[Draft]) -> None:
+    """Name files that were settled, in this order, or none of them.
 
-    First the papers of earlier releases go, then each release is named, then its own papers. A process that is killed
-    in between leaves a certified release without papers; one that fails takes all that is new back.
-
-    sheaves: a release first, then its papers
-    stale: papers of earlier releases with these names
+    Papers come first and their release last, so that no moment shows a release without its certificate. Whatever fails
+    on the way gives every name back to the file that had it.
     """
-    for draft in (each for sheaf in sheaves for each in sheaf):
-        draft.settle()
-    with failing("The output cannot be written"), alone(sheaves[0][0].target.parent):
-        for sheaf in sheaves:
-            sheaf[0].refuse()
-        fresh = [sheaf for sheaf in sheaves if not sheaf[0].target.exists()]
-        for path in stale:
-            path.unlink(missing_ok=True)
+    folders = sorted({draft.target.parent.resolve() for draft in drafts})
+    with failing("The output cannot be written"), contextlib.ExitStack() as stack:
+        held = [stack.enter_context(alone(folder)) for folder in folders]
+        for draft in drafts:
+            draft.refuse()
+        stack.enter_context(undisturbed())
         try:
-            for draft in (each for sheaf in sheaves for each in sheaf):
+            for draft in drafts:
                 draft.name()
-        except FileError:
-            for draft in (each for sheaf in fresh for each in sheaf):
-                draft.withdraw()
+            for folder in held:
+                os.fsync(folder)
+        except BaseException:
+            stuck = [draft.target.name for draft in reversed(drafts) if not draft.withdraw()]
+            if stuck:
+                names = escaped(", ".join(stuck))
+                raise FileError(f"The disk failed, and these files could not be taken back: {names}.") from None
             raise
+        for draft in drafts:
+            with contextlib.suppress(OSError):
+                draft.done()
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Signals that end a process wait meanwhile; only its first thread is sent any."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    ending = [sign for sign in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(sign) is not None]
+    former = {sign: signal.signal(sign, lambda number, _: came.append(number)) for sign in ending}
+    try:
+        yield
+    finally:
+        for sign, handler in former.items():
+            signal.signal(sign, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 @contextlib.contextmanager
@@ -139,20 +186,41 @@ def opened(folder: Path) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """One writer at a time names files in a folder, where the file system can tell."""
+def alone(folder: Path) -> Iterator[int]:
+    """One writer at a time names files in a folder, where the file system can tell; its descriptor."""
     with opened(folder) as descriptor:
         with contextlib.suppress(ImportError, OSError):
             import fcntl
 
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield descriptor
 
 
-def refuse_overwriting(target: Path, sources: Iterable[Path]) -> None:
-    """The output must not be one of the inputs, nor lie in a folder that is read as one."""
-    for source in sources:
-        if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
-            raise UsageError("The output lies in the input's folder.\nChoose another folder.")
-        if target.exists() and source.exists() and os.path.samefile(target, source):
-            raise UsageError("The output is the input.\nThe original is never overwritten: choose another name.")
+Labelled = tuple[str, Path]
+"""What a file is to the request - "the data" - and where."""
+
+
+def keep_apart(written: Sequence[Labelled], kept: Sequence[Labelled]) -> None:
+    """No file that will be written is one that is read, kept or secret, by whatever name, nor lies in a folder of them.
+
+    `force` has no say in this.
+    """
+    for number, (what, target) in enumerate(written):
+        for which, source in kept:
+            if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+                raise UsageError(f"{what.capitalize()} lies in the folder of {which}.\nChoose another folder.")
+            if _same(target, source):
+                raise UsageError(
+                    f"{what.capitalize()} is {which}: {escaped(target.name)}.\n"
+                    f"That file is never overwritten, not even with --force: choose another name."
+                )
+        for which, other in written[:number]:
+            if _same(target, other):
+                raise UsageError(f"{what.capitalize()} is {which}: {escaped(target.name)}.\nChoose another name.")
+
+
+def _same(one: Path, two: Path) -> bool:
+    """One file: by links of either kind too; or two that do not exist yet and differ by case alone."""
+    if one.exists() and two.exists():
+        return os.path.samefile(one, two)
+    return not (one.exists() or two.exists()) and str(one.resolve()).casefold() == str(two.resolve()).casefold()

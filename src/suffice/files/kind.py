@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from suffice.errors import FileError, InputError, UsageError, suggest
+from suffice.errors import FileError, InputError, UsageError, path_of, suggest
 
 SUFFIXES = {
     ".parquet": "parquet",
@@ -47,7 +47,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
     **Promises** that a pickle, an archive or a workbook is never opened.
     """
-    where = Path(path)
+    where = path_of(path)
     if where.is_dir():
         return _folder(where)
     head = _head(where)
@@ -80,7 +80,7 @@ def kind_by_suffix(path: str | os.PathLike[str]) -> str:
 
 def write_kind(path: str | os.PathLike[str]) -> str:
     """The kind of file that the name of an output asks for."""
-    suffix = Path(path).suffix.lower()
+    suffix = path_of(path).suffix.lower()
     if suffix not in SUFFIXES or suffix in READ_ONLY:
         raise UsageError(
             f"The output's name ends in {suffix.lstrip('.')!r}, which is no known kind of file.\n"

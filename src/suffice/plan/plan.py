@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, create
 
 from suffice.design.role import declared
 from suffice.design.roles import Roles
-from suffice.errors import FileError, UsageError
+from suffice.errors import FileError, UsageError, path_of
 from suffice.plan import mistakes, toml
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
     from suffice.method.method import Method
-    from suffice.release.release import Release
+    from suffice.release.release import Places, Release
 
 COMPANIONS = ("candidate", "start")
 """Parameters that name a row-aligned file, relative to the plan."""
@@ -87,17 +88,21 @@ class Plan(Section):
     accept: dict[str, str] = {}
     release: ReleaseSection
     _folder: Path = PrivateAttr(default=Path())
+    _file: Path | None = PrivateAttr(default=None)
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:
         """The plan in a TOML file; its paths are relative to the file's folder."""
+        where = path_of(path)
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = where.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise UsageError(f"The plan {Path(path).name} is not UTF-8 text.\nSave it as UTF-8.") from None
+            raise UsageError(f"The plan {where.name} is not UTF-8 text.\nSave it as UTF-8.") from None
         except OSError as error:
-            raise FileError(f"The plan {Path(path).name} cannot be read: {error.strerror}.") from None
-        return cls.parse(text, folder=Path(path).parent)
+            raise FileError(f"The plan {where.name} cannot be read: {error.strerror}.") from None
+        plan = cls.parse(text, folder=where.parent)
+        plan._file = where
+        return plan
 
     @classmethod
     def parse(cls, text: str, folder: Path = Path()) -> Plan:
@@ -131,7 +136,23 @@ class Plan(Section):
 
     def path(self, name: str) -> Path:
         """A path of the plan, seen from where the program runs."""
-        return self._folder / name
+        return path_of(self._folder / name)
+
+    def ready(self, force: bool = False, report: Path | None = None) -> Places:
+        """Where the release and all that belongs to it go; refuses before the work what would be refused after it."""
+        from suffice.files.draft import keep_apart
+        from suffice.files.kind import write_kind
+        from suffice.release.release import Places, kept_files
+
+        method, output = self.build_method(), self.path(self.release.path)
+        write_kind(output)
+        places = Places.of(output, report, method.sets if method.sets > 1 else 0)
+        kept = kept_files(self.path(self.data.path), method, self.path(self.seed.key_file) if self.seed else None)
+        own = [("the plan", self._file)] if self._file else []
+        keep_apart(places.labelled, [*own, *kept])
+        with ExitStack() as stack:
+            places.drafts(force, stack)
+        return places
 
     def build_method(self) -> Method:
         """The method: the steps, each fed with the result of the one before it; without any, what suits the roles."""
@@ -151,6 +172,7 @@ class Plan(Section):
 
     def run(self, progress: Progress | bool | None = None, threads: int | None = None) -> Release:
         """The release, computed, judged and written."""
+        self.ready(self.release.force)
         release = self.protect(progress, threads)
         release.write(self.path(self.release.path), force=self.release.force, progress=progress)
         return release

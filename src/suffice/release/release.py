@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
-from suffice.errors import FileError, NotPreservedError, UsageError, failing
-from suffice.files.draft import Draft, commit, refuse_overwriting
+from suffice.errors import FileError, NotPreservedError, UsageError, failing, path_of
+from suffice.files.draft import Draft, Labelled, commit, keep_apart
 from suffice.files.kind import write_kind
 from suffice.files.source import digest_of, named_sources, read_back
 from suffice.files.writer import Writer
@@ -42,6 +43,7 @@ from suffice.seed import Seed, Stream
 
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
+PRIVATE = 0o600
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,40 +179,37 @@ class Release(Exhibit):
         report: str | os.PathLike[str] | None = None,
         progress: Progress | bool | None = None,
     ) -> Certificate:
-        """Write the release and, beside it, its certificate; the file is certified as read back, before it has a name.
+        """Write the release with its certificate, and certify the file as it is read back, before it has a name.
 
-        The certificate is out.parquet.certificate.json, for programs, and .html, for people.
-
-        Several data sets become out-1.parquet, out-2.parquet and so on, named when all have been certified; the first
-        certificate is returned.
+        The certificate is out.parquet.certificate.json, for programs, and .html, for people. All files are complete
+        before the first has its name, and the release has its name last: what fails on the way leaves everything as it
+        was. Several data sets become out-1.parquet, out-2.parquet and so on; the first certificate is returned.
 
         path: .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt.
-        force: overwrite an existing file.
+        force: overwrite existing files; never the data, the key or its ledger.
         report: a private page for the data holder, written with it: see `report`.
         """
         enforce(self.findings)
-        target, kind = Path(path), write_kind(path)
-        sets = self.sets or (self,)
-        targets = [target] if not self.sets else [numbered(target, i + 1) for i in range(len(sets))]
-        for each in targets:
-            refuse_overwriting(each, self._sources())
-        if report is not None:
-            refuse_overwriting(Path(report), self._sources())
+        kind, sets = write_kind(path), self.sets or (self,)
+        places = Places.of(path, report, len(self.sets))
+        keep_apart(places.labelled, kept_files(self.data, self.method, self.seed.path))
         if progress is not None:
             for release in sets:
                 release.rows.progress = listener(progress)
         with one_blas_thread(), ExitStack() as stack:
-            sheaves = [
-                [stack.enter_context(Draft(each, force or each != named)) for each in (named, *papers(named))]
-                for named in targets
+            drafts = places.drafts(force, stack)
+            pages = iter(drafts)  # in the order of `places.labelled`: the papers of all, then the releases
+            papers = [(next(pages), next(pages)) for _ in sets]
+            own = next(pages) if report is not None else None
+            found = [
+                release._drafted(draft, *two, kind) for release, draft, two in zip(sets, pages, papers, strict=True)
             ]
-            page = None if report is None else stack.enter_context(Draft(report, force, 0o600))
-            found = [release._drafted(sheaf, kind) for release, sheaf in zip(sets, sheaves, strict=True)]
-            if page is not None:
-                page.write(private_page(self, found[0]).encode())
-                sheaves[0].append(page)
+            if own is not None:
+                own.write(private_page(self, found[0]).encode())
+            for draft in drafts:
+                draft.settle()
             self._remember()  # first: after a crash one release too many is known, never one too few
-            commit(*sheaves, stale=[paper for each in targets for paper in papers(each)])
+            commit(drafts)
         for release, certificate in zip(sets, found, strict=True):
             release._state["certificate"] = certificate
         return found[0]
@@ -220,14 +219,15 @@ class Release(Exhibit):
 
         force: overwrite an existing file.
         """
-        refuse_overwriting(Path(path), self._sources())
-        with one_blas_thread(), Draft(path, force, 0o600) as draft:
+        target = path_of(path)
+        keep_apart([("the report", target)], kept_files(self.data, self.method, self.seed.path))
+        with one_blas_thread(), Draft(target, force, PRIVATE) as draft:
             draft.write(private_page(self, self.certificates[0]).encode())
-            commit([draft], stale=())
+            draft.settle()
+            commit([draft])
 
-    def _drafted(self, sheaf: Sequence[Draft], kind: str) -> Certificate:
+    def _drafted(self, draft: Draft, paper: Draft, page: Draft, kind: str) -> Certificate:
         """The rows and the certificate of one data set, written and checked, and not yet under their names."""
-        draft, paper, page = sheaf
         schema = self._write_rows(draft.path, kind, str(draft.target.parent))
         with failing("The release cannot be read back"):
             needed = (*self.done.outgoing.columns, *self.done.labels)
@@ -265,12 +265,6 @@ class Release(Exhibit):
             return None
         return schema
 
-    def _sources(self) -> list[Path]:
-        """Files that a release never replaces: the data, what is beside them, the key and its ledger."""
-        key, ledger = self.seed.path, Ledger.beside(self.seed)
-        secret = [] if key is None or ledger is None else [key, ledger.path]
-        return [*named_sources(self.data), *named_sources(self.method.companion), *secret]
-
     def _delivered(self, folder: str | None) -> Iterator[pa.Table]:
         return map(self.coding.restored, delivered(self.done, self.columns, folder))
 
@@ -305,14 +299,51 @@ def moved(done: Protected, places: NDArray[np.int64]) -> dict[str, Any]:
     return dict(zip(columns, done.rows.ahead(lambda name: held[name].take(places), columns), strict=True))
 
 
-def numbered(target: Path, number: int) -> Path:
-    """out.parquet -> out-1.parquet."""
-    return target.with_name(f"{target.stem}-{number}{target.suffix}")
+@dataclass(frozen=True)
+class Places:
+    """Where the files of a release go, and what is left there of an earlier one."""
+
+    releases: tuple[Path, ...]
+    report: Path | None = None
+    left: tuple[Path, ...] = ()
+    """Data sets of an earlier release that had more of them."""
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str], report: str | os.PathLike[str] | None = None, sets: int = 0) -> Places:
+        """Several data sets are numbered: out.parquet -> out-1.parquet."""
+        target, page = path_of(path), None if report is None else path_of(report)
+        if not sets:
+            return cls((target,), page)
+        numbered = (target.with_name(f"{target.stem}-{number}{target.suffix}") for number in count(1))
+        return cls(tuple(islice(numbered, sets)), page, tuple(takewhile(Path.exists, numbered)))
+
+    @property
+    def labelled(self) -> list[Labelled]:
+        """Every file with what it is, in the order in which they are named: the releases last."""
+        kinds = (("json", "the certificate"), ("html", "the certificate's page"))
+        papers = [(f, each.with_name(f"{each.name}.certificate.{k}")) for each in self.releases for k, f in kinds]
+        own = [] if self.report is None else [("the report", self.report)]
+        return [*papers, *own, *(("the output", each) for each in self.releases)]
+
+    @property
+    def files(self) -> list[Path]:
+        """For people: the releases first."""
+        files = [path for _, path in self.labelled]
+        return [*self.releases, *files[: -len(self.releases)]]
+
+    def drafts(self, force: bool, stack: ExitStack) -> list[Draft]:
+        """A file without a name for each; a paper that lies there is replaced with its release."""
+        return [
+            stack.enter_context(Draft(path, force or "certificate" in what, PRIVATE if what == "the report" else 0o666))
+            for what, path in self.labelled
+        ]
 
 
-def papers(target: Path) -> list[Path]:
-    """The certificate beside a release, for programs and for people."""
-    return [target.with_name(f"{target.name}.certificate.{kind}") for kind in ("json", "html")]
+def kept_files(data: Any, method: Method, key: Path | None) -> list[Labelled]:
+    """Files of a request that nothing may replace: the data, what is beside them, the key and its ledger."""
+    found = [("the data", path) for path in named_sources(data)]
+    found += [("a companion file", path) for path in named_sources(method.companion)]
+    return found if key is None else [*found, ("the key", key), ("the ledger", Ledger.of(key).path)]
 
 
 def _leaving(roles: Roles) -> set[str]:

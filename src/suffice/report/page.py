@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from suffice.errors import escaped
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -27,6 +29,7 @@ def _pages() -> Environment:
     return Environment(
         loader=PackageLoader("suffice.report"),
         autoescape=True,
+        finalize=lambda value: escaped(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
