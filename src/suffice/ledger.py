@@ -2,22 +2,107 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
+from typing import Self
 
 from suffice.errors import FileError
+from suffice.rows.fingerprint import Fingerprint
 from suffice.seed import Seed
 
 SUFFIX = ".ledger"
+ALIKE, OWN = 0.5, 0.6
+"""The share of a sample that columns have in common which are the same; the share of cells with a value of their own
+from which a column is known by its values."""
+_WRITERS: defaultdict[Path, Lock] = defaultdict(Lock)
+"""One writer at a time within this process, for every ledger."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What is known again of a column, or of several together: keyed digests, no value and no name.
+
+    total: of all values, in any order
+    sample: some values, each with how often it is there; `bits`: one in 2^bits of the different ones
+    cells: that are neither zero nor missing
+    """
+
+    role: str
+    name: str
+    total: str
+    sample: Mapping[str, int]
+    bits: int
+    cells: int
+
+    @classmethod
+    def of(cls, seed: Seed, role: str, name: str, found: Fingerprint) -> Self:
+        sample = {seed.digest("word", f"{int(word):x}")[:10]: int(count) for word, count in _pairs(found)}
+        total = seed.digest("total", str(found.rows), str(found.total))
+        return cls(role, seed.digest("name", name)[:16], total, sample, found.bits, found.cells)
+
+    @property
+    def telling(self) -> bool:
+        """Whether most cells have a value of their own, so that the values tell which column it is."""
+        return len(self.sample) << self.bits >= OWN * self.cells > 0
+
+    def alike(self, other: Trace) -> bool:
+        """Whether most of both is the same."""
+        common, fewer = len({*self.sample} & {*other.sample}), min(len(self.sample), len(other.sample))
+        return common > 0 and common >= ALIKE * fewer
+
+    def same(self, other: Trace) -> bool:
+        """Whether both are one column, which may have been sorted anew or corrected in part since."""
+        if self.total == other.total:
+            return self.name == other.name or self.telling
+        return self.telling and other.telling and self.alike(other)
+
+    def changed(self, other: Trace) -> int:
+        """About how many records of one are not in the other; at least one where they differ at all."""
+        if self.total == other.total:
+            return 0
+        few, many = sorted([self, other], key=lambda each: -each.bits)
+        found = [_beyond(few.sample, many.sample)]
+        found += [_beyond(many.sample, few.sample)] if few.bits == many.bits else []
+        return max(1, max(found) << few.bits)
+
+
+def _pairs(found: Fingerprint) -> Iterator[tuple[int, int]]:
+    return zip(found.words.tolist(), found.counts.tolist(), strict=True)
+
+
+def _beyond(one: Mapping[str, int], two: Mapping[str, int]) -> int:
+    return sum(max(0, count - two.get(word, 0)) for word, count in one.items())
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """What is kept of a file: fits on terms, in the groups that columns tell, with a weight, of some records.
+
+    parts: columns that tell groups, and terms; no columns are the whole file
+    dropped: keyed names of columns whose missing cells have taken records out
+    merge: levels with fewer records than this were joined
+    made: columns that the method made, each as the numbers of its groups in the order of the records, packed
+    holes: whether patterns of missing cells tell groups as well
+    """
+
+    parts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    weight: str = ""
+    dropped: tuple[str, ...] = ()
+    merge: int = 0
+    made: tuple[tuple[str, str], ...] = ()
+    holes: bool = False
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One written release: no values, no paths, no column names but those in the given terms."""
+    """One written release: no values, no paths, no column names but those of given terms, groups and weight."""
 
     date: str
     method: str
@@ -26,9 +111,18 @@ class Entry:
     reach: float
     """The largest residual correlation that it carries: d."""
     columns: tuple[str, ...]
-    """Keyed digests of the confidential columns."""
+    """Keyed digests of the confidential columns, in their order of rows."""
     release: str = ""
     """Keyed digest of all that decides the random numbers: the same release twice is one release."""
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    """Rules that had stopped it, each with the reason for which it was written all the same."""
+    rank: int = 0
+    """Independent equations that it keeps of every confidential column."""
+    scheme: Scheme = field(default_factory=Scheme)
+    traces: tuple[Trace, ...] = ()
+    """Of every column with a role, confidential ones first."""
+    ties: tuple[Trace, ...] = ()
+    """Of each confidential column together with all that the scheme names: whether it can be made again."""
 
     @classmethod
     def now(
@@ -46,6 +140,10 @@ class Entry:
         if not entry.reach >= 0:
             raise ValueError("a correlation below 0")
         return entry
+
+    @property
+    def confidential(self) -> tuple[Trace, ...]:
+        return tuple(trace for trace in self.traces if trace.role == "confidential")
 
     def line(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=True) + "\n"
@@ -68,28 +166,24 @@ class Ledger:
 
     @classmethod
     def of(cls, key: Path) -> Ledger:
-        """The ledger beside a key file."""
-        return cls(key.with_name(key.name + SUFFIX))
+        """The ledger beside a key file, whatever links lead to it."""
+        path = key.resolve()
+        return cls(path.with_name(path.name + SUFFIX))
 
     def entries(self) -> tuple[Entry, ...]:
         return tuple(self._entry(number, line) for number, line in enumerate(self._lines(), start=1))
 
-    def earlier(self, columns: Iterable[str], release: str = "") -> tuple[Entry, ...]:
-        """Releases that share a confidential column with this one.
-
-        columns: keyed digests
-        release: digest of this release, which does not count as an earlier one when it is written again
-        """
-        wanted = set(columns)
-        return tuple(
-            entry
-            for entry in self.entries()
-            if wanted & set(entry.columns) and (not release or entry.release != release)
-        )
+    def others(self, release: str) -> tuple[Entry, ...]:
+        """Every other release, once, however often it was written."""
+        found = {entry.release or str(number): entry for number, entry in enumerate(self.entries())}
+        return tuple(entry for name, entry in found.items() if name != release)
 
     def add(self, entry: Entry) -> None:
-        """Append one line, all of it or nothing."""
-        self.entries()  # never write behind a damaged line
+        """Append one line, all of it or nothing; what is there already is not said twice."""
+        known = [json.loads(each.line()) for each in self.entries() if each.release == entry.release]
+        fresh = json.loads(entry.line())
+        if entry.release and any({**each, "date": ""} == {**fresh, "date": ""} for each in known):
+            return
         try:
             place = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
@@ -98,6 +192,17 @@ class Ledger:
                 os.close(place)
         except OSError as problem:
             raise FileError(f"The ledger beside the key file cannot be written: {problem.strerror}.") from None
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """One writer at a time, of all processes where the system can tell: they have the key file in common."""
+        with _WRITERS[self.path], contextlib.ExitStack() as stack:
+            with contextlib.suppress(ImportError, OSError):
+                import fcntl
+
+                file = stack.enter_context(open(self.path.with_name(self.path.name.removesuffix(SUFFIX)), "rb"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def _lines(self) -> list[str]:
         try:

@@ -51,6 +51,11 @@ class Seed:
                 f"The key file does not hold a key of at least {BITS} bits ({BITS // 4} hexadecimal digits).\n"
                 "Make one with: suffice key new FILE"
             )
+        if _guessable(bytes.fromhex(digits)):
+            raise UsageError(
+                "The key file holds a pattern, which can be guessed: few different digits, a text that repeats, or a "
+                "row of numbers.\nMake one with: suffice key new FILE"
+            )
         seed = cls()
         seed._key, seed.source, seed.path = bytes.fromhex(digits), "file", path
         return seed
@@ -96,6 +101,14 @@ class Seed:
 
     def __getstate__(self) -> NoReturn:
         raise TypeError("A seed is a secret and is not copied.")
+
+
+def _guessable(key: bytes) -> bool:
+    """Whether no random key looks like this: of 16 random bytes it is one in more than 10^12."""
+    steps = {(two - one) % 256 for one, two in zip(key, key[1:], strict=False)}
+    periods = range(1, len(key) // 2 + 1)
+    repeated = any(key[period:] == key[:-period] for period in periods)
+    return repeated or len({*key.hex()}) < 6 or len(steps) < 6
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suffice.guards.canonical_correlation import canonical_correlation
+from suffice.guards.changed_records import changed_records
 from suffice.guards.copies import copies
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
 from suffice.guards.dependent_columns import dependent_columns
@@ -10,6 +11,7 @@ from suffice.guards.domain import domain
 from suffice.guards.dominance import dominance
 from suffice.guards.explained_columns import explained_columns
 from suffice.guards.finding import Guard
+from suffice.guards.former_role import former_role
 from suffice.guards.giants import giants
 from suffice.guards.group_size import group_size
 from suffice.guards.householder import householder
@@ -33,6 +35,8 @@ GUARDS: dict[str, Guard] = {
     "dominance": dominance,
     "leverage": leverage,
     "stacked-leverage": stacked_leverage,
+    "changed-records": changed_records,
+    "former-role": former_role,
     "explained-columns": explained_columns,
     "copies": copies,
     "unmoved-records": unmoved_records,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suffice.guards.finding import Finding
-from suffice.guards.leverage import level_of
-from suffice.guards.wording import count
+from suffice.guards.finding import Finding, Severity
+from suffice.guards.leverage import STOP, WARN, level_of
+from suffice.guards.wording import count, share
 from suffice.risk.assessment import Assessment
 
 MORE = 1e-6
@@ -12,29 +12,37 @@ MORE = 1e-6
 
 
 def stacked_leverage(risk: Assessment) -> Finding | None:
-    """The leverage in all given terms of this and earlier releases: the levels of the leverage rule.
+    """The leverage in all that this and earlier releases keep - terms, groups, clusters, weights, records.
 
-    Two releases with groups of 33 and more each can single out one record together: h = 1.
+    The levels are those of the leverage rule. Two releases with groups of 33 and more each can single out one record
+    together: h = 1. Of what cannot be made again from the file the equations are counted: the mean leverage is their
+    number over that of the records, at most.
     """
-    level = level_of(risk.stacked.highest)
-    if level is None or risk.stacked.highest <= risk.leverage.highest + MORE:
-        return _untold(risk) if risk.stacked.unstacked else None
+    found, releases = risk.stacked, len(risk.history.earlier)
+    alone = max(found.alone, risk.leverage.highest) if not found.alone else found.alone
+    level = level_of(found.highest)
+    if level is None or found.highest <= alone + MORE:
+        return _untold(risk) if found.unstacked else None
     return Finding(
         "stacked-leverage",
         level,
-        f"With the given terms of {count(len(risk.history.earlier), 'earlier release')} of these columns the "
-        f"largest leverage is {risk.stacked.highest:.3f} (this release alone: {risk.leverage.highest:.3f}).",
-        "Give terms that were given before, so that nothing new is kept, or coarser ones.",
-        {"leverage": risk.stacked.highest, "alone": risk.leverage.highest, "releases": len(risk.history.earlier)},
+        f"With what {count(releases, 'earlier release')} of these columns kept - terms, groups, weights, records - the "
+        f"largest leverage is {found.highest:.3f} (this release alone: {alone:.3f}).",
+        "Give terms and groups that were given before, so that nothing new is kept, or coarser ones.",
+        {"leverage": found.highest, "alone": alone, "releases": releases},
     )
 
 
 def _untold(risk: Assessment) -> Finding:
+    found = risk.stacked
+    part = found.equations / risk.freedom.n
+    level: Severity = "stop" if part >= STOP else "warn" if part > WARN else "note"
     return Finding(
         "stacked-leverage",
-        "note",
-        f"{count(risk.stacked.unstacked, 'given term')} of earlier releases cannot be added to those of this one: "
-        "what all keep together cannot be judged.",
-        "Protect from a file that has the columns which were given before.",
-        {"terms": risk.stacked.unstacked, "releases": len(risk.history.earlier)},
+        level,
+        f"What {count(found.unstacked, 'earlier release')} kept of these columns cannot be made again from this file: "
+        f"with this one {count(found.equations, 'equation')}, {share(found.equations, risk.freedom.n)} of the records; "
+        "which records they single out together cannot be judged.",
+        "Protect from a file that has the columns that were given, or told groups, before.",
+        {"releases": found.unstacked, "equations": found.equations},
     )

@@ -27,6 +27,7 @@ from suffice.protection.runner import protected
 from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
 from suffice.release.release import Release
+from suffice.risk.account import Account
 from suffice.risk.looks import RiskLooks
 from suffice.rows.derived import aligned
 from suffice.rows.threads import cores, one_blas_thread
@@ -72,6 +73,7 @@ def protect(
         coding = Coding.learn(source, roles, method.kinds)
         rows = coding.encoded(source)
         start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
+        whole = rows
         rows, start = complete_beside(rows, start, roles)
         design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
         limits = Limits.learn(rows, design)
@@ -83,7 +85,6 @@ def protect(
         values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
         original = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
-        keyed = tuple(seed.digest("column", digests[name]) for name in design.confidential)
         if method.apart_of:
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
         looks = RiskLooks(method.independent, limits)
@@ -95,6 +96,9 @@ def protect(
             else:
                 done = protected(own, method, start, strata, looks)
             others = tuple(release.assessment.reach for release in made)
-            told = keyed, limits, coding, stream.digest(), others
-            made.append(Release._made(data, rows, done, method, seed, accept or {}, *told))
+            if not made:
+                told = [digests[name] for name in design.confidential]
+                account = Account.of(seed, whole, done, method, told, stream.digest())
+            known = accept or {}, limits, coding, account, others
+            made.append(Release._made(data, rows, done, method, seed, *known))
         return made[0] if len(made) == 1 else Release._together(made, stream)

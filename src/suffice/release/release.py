@@ -26,7 +26,7 @@ from suffice.files.source import digest_of, named_sources, read_back
 from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
 from suffice.guards.repeated_release import information
-from suffice.ledger import Entry, Ledger
+from suffice.ledger import Ledger
 from suffice.method.method import Method
 from suffice.progress import Progress, listener
 from suffice.protection.protected import Protected
@@ -35,7 +35,10 @@ from suffice.release.delivery import delivered
 from suffice.release.private import private_page
 from suffice.report import public
 from suffice.report.exhibit import Exhibit
+from suffice.risk.account import Account
 from suffice.risk.assessment import Assessment, assess
+from suffice.risk.history import History
+from suffice.risk.stacked_leverage import StackedLeverage
 from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread
@@ -58,7 +61,8 @@ class Release(Exhibit):
     assessment: Assessment
     findings: Findings
     columns: tuple[str, ...]
-    keyed: tuple[str, ...]
+    account: Account
+    accept: Mapping[str, str]
     attestation: Attestation
     coding: Coding
     _state: dict[str, Any]
@@ -74,13 +78,12 @@ class Release(Exhibit):
         method: Method,
         seed: Seed,
         accept: Mapping[str, str],
-        keyed: tuple[str, ...],
         limits: Limits | None,
         coding: Coding,
-        name: str,
+        account: Account,
         beside: tuple[float, ...] = (),
     ) -> Release:
-        """name: of the release in the ledger; beside: what other data sets of the request carry over"""
+        """account: what it is to leave in the ledger; beside: what other data sets of the request carry over"""
         taken = [name for name in done.labels if name in (*rows.kinds, *rows.behind)]
         if taken:
             raise UsageError(
@@ -88,7 +91,7 @@ class Release(Exhibit):
             )
         names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        assessment = assess(done, method, seed, names, order, Ledger.beside(seed), keyed, name, beside)
+        assessment = assess(done, method, seed, names, order, account, beside)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)
@@ -96,7 +99,8 @@ class Release(Exhibit):
             state["frame"] = rows.frame(names, coding.decoded(moved(done, order)), order)
         findings = judge(assessment, accept)
         attestation = Attestation(rows, done, method, assessment, limits, tuple(coding.types))
-        release = cls(data, rows, done, method, seed, assessment, findings, names, keyed, attestation, coding, state)
+        known = assessment, findings, names, account, accept
+        release = cls(data, rows, done, method, seed, *known, attestation, coding, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
             seen = coding.encoded(MemoryRows(shown, rows.threads))
@@ -208,7 +212,10 @@ class Release(Exhibit):
                 own.write(private_page(self, found[0]).encode())
             for draft in drafts:
                 draft.settle()
-            self._remember()  # first: after a crash one release too many is known, never one too few
+            if self.account.ledger is not None:
+                stack.enter_context(self.account.ledger.alone())
+                self._judge_again()
+                self._remember()  # first: after a crash one release too many is known, never one too few
             commit(drafts)
         for release, certificate in zip(sets, found, strict=True):
             release._state["certificate"] = certificate
@@ -271,19 +278,22 @@ class Release(Exhibit):
     def _table(self) -> pa.Table:
         return as_table(self.frame, self.columns)
 
-    def _remember(self) -> None:
-        ledger = Ledger.beside(self.seed)
-        if ledger is not None:
-            design = self.design
-            name = self.done.stream.digest()
-            r = sum(information(release.assessment.reach) for release in self.sets or (self,))
-            reach = self.assessment.reach if not self.sets else (r / (1 + r)) ** 0.5 if r < float("inf") else 1.0
-            ledger.add(Entry.now(self.method.name, tuple(design.terms), reach, self.keyed, name))
+    def _judge_again(self) -> None:
+        """What others have released since, or another release that was protected at the same time, counts too."""
+        for release in self.sets or (self,):
+            risk = release.assessment
+            history = History.of(self.account, risk.history.beside)
+            if history != risk.history:
+                stacked = StackedLeverage.of(release.done.marked, self.account, history, risk.freedom.rank)
+                enforce(judge(replace(risk, history=history, stacked=stacked), self.accept))
 
-    def exhibit(self) -> dict[str, Any]:
-        known: Certificate | None = self._state.get("certificate")  # that of a file takes a pass
-        told = {"certificate": known.as_dict(), "private": known.private} if known else {}
-        return {"title": repr(self), "findings": self.findings, **told}
+    def _remember(self) -> None:
+        risk, ledger = self.assessment, self.account.ledger
+        assert ledger is not None
+        r = sum(information(release.assessment.reach) for release in self.sets or (self,))
+        reach = risk.reach if not self.sets else (r / (1 + r)) ** 0.5 if r < float("inf") else 1.0
+        accepted = {finding.rule: finding.accepted for finding in self.findings if finding.accepted}
+        ledger.add(replace(self.account.entry, reach=reach, accepted=accepted, rank=risk.freedom.rank))
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"

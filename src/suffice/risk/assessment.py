@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import gqr
-from suffice.ledger import Ledger
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
+from suffice.risk.account import Account
 from suffice.risk.copies import drawn_again
 from suffice.risk.dependent_columns import dependent
 from suffice.risk.explained_columns import ExplainedColumns
@@ -85,19 +85,17 @@ def assess(
     seed: Seed,
     columns: tuple[str, ...],
     order: NDArray[np.int64] | None,
-    ledger: Ledger | None,
-    keyed: Iterable[str],
-    release: str,
+    account: Account,
     beside: tuple[float, ...] = (),
 ) -> Assessment:
     """What was seen while records were protected, and what is looked at now.
 
     columns: those that leave
     order: which row stands where in the release
-    keyed: digests of the confidential columns, as the ledger has them
+    account: what it is to leave in the ledger
     """
-    design, rows, seen = done.design, done.rows, done.seen
-    pair, history = ResidualPair.of(done, method), History.of(release, ledger, keyed, beside)
+    design, seen = done.design, done.seen
+    pair, history = ResidualPair.of(done, method), History.of(account, beside)
     groups = summaries(done, method)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
     return Assessment(
@@ -105,7 +103,7 @@ def assess(
         freedom=freedom,
         groups=groups,
         leverage=Leverage.of(done.strata),
-        stacked=StackedLeverage.of(rows, design, history.terms),
+        stacked=StackedLeverage.of(done.marked, account, history, freedom.rank),
         history=history,
         resemblance=Resemblance.of(done, pair, freedom),
         direction=_direction(done, method),

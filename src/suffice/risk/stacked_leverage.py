@@ -2,44 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Self
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Flags
 from suffice.design.design import Design
-from suffice.design.formula import parse
+from suffice.design.formula import Factor, Term, label, parse
 from suffice.design.profile import Matrices
+from suffice.design.roles import Roles
 from suffice.errors import SufficeError
+from suffice.ledger import Scheme
 from suffice.protection.fold import NONE, coordinates, fold, labels_of
 from suffice.protection.solution import Regression
+from suffice.risk.account import Account, columns_of, exact_words, present, unpacked
+from suffice.risk.history import History
 from suffice.risk.leverage import LeverageMeasure, Peaks
+from suffice.rows.arrow import as_float, concatenated
+from suffice.rows.multiset import fingerprints
 from suffice.rows.rows import Block, Rows
+
+ANY = "any column"
+"""X alone is looked at, and a design has a confidential column."""
 
 
 @dataclass(frozen=True)
 class StackedLeverage:
-    """The highest leverage with the given terms of all earlier releases added, and how many could not be added."""
+    """The highest leverage with what all earlier releases keep added, and that of this release in the same weights.
+
+    unstacked: earlier releases that could not be added; equations: that these and this one keep
+    """
 
     highest: float = 0.0
+    alone: float = 0.0
     unstacked: int = 0
+    equations: int = 0
 
     @classmethod
-    def of(cls, rows: Rows, design: Design, terms: Iterable[str]) -> Self:
-        new = sorted({*terms} - {*design.terms})
-        earlier = [term for term in new if _usable(term, rows, design)]
-        if not earlier:
-            return cls(0.0, len(new))
-        formula = " + ".join([*design.terms, *earlier])
-        try:
-            wide = Design.learn(rows, replace(design.roles, given=formula, keep=(), identifiers=()))
-            return cls(highest_leverage(rows, wide), len(new) - len(earlier))
-        except SufficeError:  # the stacked design is too large, or no longer fits the file
-            return cls(0.0, len(new))
+    def of(cls, rows: Rows, account: Account, history: History, rank: int) -> Self:
+        """rows: that are protected, with the columns that the method made; rank: equations of this release"""
+        found, lost = [(0.0, 0.0)], [*history.lost]
+        for schemes in history.schemes:
+            try:
+                found.append(_highest(rows, account, sorted(schemes, key=repr)))
+            except SufficeError:  # the stacked design is too large
+                lost += [rank] * len(schemes)
+        highest, alone = max(found)
+        return cls(highest, alone, len(lost), rank + sum(lost) if lost else 0)
 
 
-def _usable(term: str, rows: Rows, design: Design) -> bool:
-    columns = parse(term).columns
-    return all(name in rows.kinds and name not in design.confidential for name in columns)
+def _highest(rows: Rows, account: Account, schemes: Sequence[Scheme]) -> tuple[float, float]:
+    """Of all releases, and of this one alone; 0 where this one has the leverage that was measured before."""
+    own = account.entry.scheme
+    alike = len({(each.weight, each.dropped) for each in (own, *schemes)}) == 1
+    stack = _Stack(rows if alike else account.rows, alike, own.weight)
+    stack.add(own, rows, account)
+    alone = 0.0 if alike else stack.leverage()
+    for scheme in schemes:
+        stack.add(scheme, rows, account)
+    return stack.leverage(), alone
+
+
+@dataclass
+class _Stack:
+    """The given terms of several releases, as one design on one file.
+
+    A sum that a release keeps is that of x w y over its records, for a column x of its X. Where all have the same
+    weight and records this is a regression with that weight. Where not, every release has a column of its own that is
+    0 for records that it has not, and the weight, or 1, for those that it has; all its terms are multiplied by it.
+
+    alike: whether all have the same weight and records; rows: these, or all records
+    """
+
+    rows: Rows
+    alike: bool
+    weight: str
+    count: int = 0
+    columns: dict[str, Any] = field(default_factory=dict)
+    terms: dict[str, None] = field(default_factory=dict)
+
+    def add(self, scheme: Scheme, rows: Rows, account: Account) -> None:
+        self.count += 1
+        there: Flags | None = None
+        first: Term = ()
+        if not self.alike:
+            there = _there(self.rows, [account.names[name] for name in scheme.dropped])
+            w = as_float(self.rows.gather([scheme.weight])[scheme.weight]) if scheme.weight else np.ones(self.rows.n)
+            first = (self._column("times", np.where(there, w / w[there].mean(), 0.0)),)
+            rows = rows if there.all() else self.rows.select(there, columns_of(scheme), {})
+            self.terms[label(first)] = None
+        made = {name: unpacked(text) for name, text in scheme.made}
+        categories = self._categories(rows, scheme, there)
+        for by, given in scheme.parts:
+            words = [exact_words(values) for values in (made | rows.gather([n for n in by if n not in made])).values()]
+            cell = (*first, self._column("cell", _spread(_codes(words), there), "C")) if by else first
+            self.terms |= {label(cell): None} if by else {}
+            for term in (term for text in given for term in parse(text).terms):
+                self.terms[label((*cell, *(self._factor(each, rows, there, categories) for each in term)))] = None
+
+    def _categories(self, rows: Rows, scheme: Scheme, there: Flags | None) -> dict[str, Factor]:
+        """Categories whose small levels were joined, or that are not those of the file."""
+        terms: list[Term] = [term for _, given in scheme.parts for text in given for term in parse(text).terms]
+        names = sorted({factor.column for term in terms for factor in term if factor.transform == "C"})
+        if not names or (there is None and not scheme.merge):
+            return {}
+        given = " + ".join(str(Factor(name, "C")) for name in names)
+        roles = Roles(confidential=[ANY], given=given, merge_below=scheme.merge)
+        known = Design.learn(rows.with_columns({ANY: np.zeros(rows.n)}), roles).categories
+        found = {}
+        for name in names:
+            codes = [known[name].codes(block) for run in rows.runs([name]) for block in run]
+            found[name] = self._column("level", _spread(concatenated(codes), there), "C")
+        return found
+
+    def _factor(self, factor: Factor, rows: Rows, there: Flags | None, categories: dict[str, Factor]) -> Factor:
+        if factor.transform == "C" and factor.column in categories:
+            return categories[factor.column]
+        if there is None:
+            return factor
+        values = as_float(rows.gather([factor.column])[factor.column])
+        return self._column("number", _spread(values, there), factor.transform)
+
+    def _column(self, what: str, values: Any, transform: str | None = None) -> Factor:
+        name = f"{what} {self.count}.{len(self.columns)}"
+        self.columns[name] = values
+        return Factor(name, transform)
+
+    def leverage(self) -> float:
+        rows = self.rows.with_columns({**self.columns, ANY: np.arange(self.rows.n, dtype=np.float64)})
+        given = " + ".join([*([] if self.alike else ["0"]), *self.terms])
+        roles = Roles(confidential=[ANY], given=given, weight=self.weight or None if self.alike else None)
+        return highest_leverage(rows, Design.learn(rows, roles))
+
+
+def _there(rows: Rows, names: Sequence[str]) -> Flags:
+    """Records of which none of these cells is missing."""
+    if not names:
+        return np.ones(rows.n, dtype=bool)
+    runs = rows.map(lambda run: [present(block, names) for block in run], names, "looking for missing cells")
+    return np.concatenate([flags for run in runs for flags in run])
+
+
+def _spread(values: NDArray[Any], there: Flags | None) -> NDArray[Any]:
+    """Among all records; those that are not there have any value."""
+    if there is None:
+        return values
+    found = np.full(len(there), values[0])
+    found[there] = values
+    return found
+
+
+def _codes(words: Sequence[Any]) -> NDArray[np.int64]:
+    return np.unique(fingerprints(len(words[0]), words), return_inverse=True)[1].astype(np.int64)
 
 
 def highest_leverage(rows: Rows, design: Design) -> float:

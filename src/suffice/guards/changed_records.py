@@ -1,0 +1,28 @@
+"""A few records that are others than in an earlier release: the difference is theirs."""
+
+from __future__ import annotations
+
+from suffice.guards.finding import Finding
+from suffice.guards.leverage import STOP, WARN, level_of
+from suffice.guards.wording import count
+from suffice.risk.assessment import Assessment
+
+
+def changed_records(risk: Assessment) -> Finding | None:
+    """Equations of this release over the records that have changed: the mean leverage of these in the difference.
+
+    From .5 on stop, above .2 warn, as the leverage rule. A record that was left out, or has moved to another cell of a
+    given column, is the difference of two totals; a corrected value shows by how much.
+    """
+    changed = risk.history.changed
+    if not changed or level_of(risk.freedom.rank / changed) is None:
+        return None
+    enough = int(risk.freedom.rank / WARN) + 1
+    return Finding(
+        "changed-records",
+        "stop" if risk.freedom.rank / changed > STOP else "warn",
+        f"About {count(changed, 'record')} left out, added or corrected since an earlier release of these columns: "
+        f"{count(risk.freedom.rank, 'kept total')} less those of before are sums over these records alone.",
+        f"Protect the records as they were, or wait until about {enough:,} have changed.",
+        {"records": changed, "equations": risk.freedom.rank},
+    )
