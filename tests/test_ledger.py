@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from suffice.algebra.array import Array
 from suffice.errors import FileError
-from suffice.ledger import Entry, Ledger
+from suffice.ledger import Entry, Ledger, Trace
+from suffice.rows.fingerprint import Fingerprint, value_words
 from suffice.seed import Seed
 
 FIRST = Entry.now("ipso", ("1", "C(region)"), 0.0, ("aa", "bb"), "r1")
@@ -37,18 +43,23 @@ def test_what_was_added_is_found_again_in_order(ledger: Ledger) -> None:
     assert ledger.entries() == (FIRST, SECOND)
 
 
-def test_earlier_releases_are_those_that_share_a_column(ledger: Ledger) -> None:
+def test_other_releases_are_all_but_this_one(ledger: Ledger) -> None:
     ledger.add(FIRST)
     ledger.add(SECOND)
-    assert ledger.earlier(["aa"]) == (FIRST,)
-    assert ledger.earlier(["bb", "zz"]) == (FIRST, SECOND)
-    assert ledger.earlier(["zz"]) == ()
+    assert ledger.others("") == (FIRST, SECOND)
+    assert ledger.others("r3") == (FIRST, SECOND)
 
 
 def test_the_same_release_written_again_is_no_earlier_release(ledger: Ledger) -> None:
     ledger.add(FIRST)
     ledger.add(SECOND)
-    assert ledger.earlier(["bb"], "r2") == (FIRST,)
+    assert ledger.others("r2") == (FIRST,)
+    ledger.add(replace(SECOND, date="2030-01-01"))
+    assert ledger.entries() == (FIRST, SECOND)
+    accepted = replace(SECOND, accepted={"outliers": "agreed"})
+    ledger.add(accepted)  # a reason is never lost
+    assert ledger.entries() == (FIRST, SECOND, accepted)
+    assert ledger.others("") == (FIRST, accepted)
 
 
 def test_only_its_owner_can_read_it(ledger: Ledger) -> None:
@@ -62,7 +73,44 @@ def test_only_its_owner_can_read_it(ledger: Ledger) -> None:
 def test_a_line_holds_these_fields_and_no_others(ledger: Ledger) -> None:
     ledger.add(FIRST)
     found = json.loads(ledger.path.read_text())
-    assert list(found) == ["date", "method", "terms", "reach", "columns", "release"]
+    old = ["date", "method", "terms", "reach", "columns", "release"]
+    assert list(found) == [*old, "accepted", "rank", "scheme", "traces", "ties"]
+    ledger.path.write_text(json.dumps({name: found[name] for name in old}) + "\n")
+    assert ledger.entries() == (FIRST,)  # a ledger of the first releases
+
+
+def test_a_column_is_known_by_most_of_its_values() -> None:
+    seed, rng = Seed.for_tests(1), np.random.default_rng(1)
+    y = rng.lognormal(size=5000)
+
+    def trace(values: Array, name: str = "y") -> Trace:
+        half = np.split(values, [len(values) // 2])
+        found = [Fingerprint.of(value_words(part), 7) for part in half]
+        return Trace.of(seed, "confidential", name, found[0] + found[1])
+
+    whole = trace(y)
+    assert whole == trace(rng.permutation(y))
+    assert whole.total == trace(y * 1000).total
+    for few in (y[1:], np.append(y, 3.5), np.where(np.arange(5000) == 7, 2.5, y)):
+        assert whole.same(trace(few, "z"))
+        assert 1 <= whole.changed(trace(few)) <= 5
+    assert not whole.same(trace(rng.lognormal(size=5000)))
+    assert 200 <= whole.changed(trace(np.append(y[:4000], rng.lognormal(size=1000)))) <= 1500
+    flags = (y > 1).astype(float)  # values that every column has tell nothing
+    assert not trace(flags).telling
+    assert not trace(flags).same(trace(flags, "z"))
+    assert trace(flags).same(trace(rng.permutation(flags)))
+    assert trace(flags).changed(trace(flags[1:])) == 1
+    assert trace(np.where(y > 1, y, 0.0)).same(trace(np.where(y > 1, y, 0.0)[1:]))
+
+
+def test_one_writer_at_a_time(ledger: Ledger) -> None:
+    """Another process waits, and so does another thread."""
+    code = f"from suffice.ledger import *\nwith Ledger(Path({str(ledger.path)!r})).alone(): print('in')"
+    with ledger.alone(), pytest.raises(subprocess.TimeoutExpired):
+        subprocess.run([sys.executable, "-c", code], timeout=3, check=True)
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, check=True, capture_output=True)
+    assert done.stdout == b"in\n"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from suffice import Ipso, Roles, Romm, Seed, protect
 from suffice.errors import FileError, GuardError, UsageError
 from suffice.method.isometric import Isometric
-from suffice.seed import MARK, Stream
+from suffice.seed import MARK, Stream, _guessable
 from tests.tolerances import CHANCE
 
 ROLES = Roles(confidential=["y"], given=["x"])
@@ -107,7 +107,20 @@ def test_short_and_strange_keys_are_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_128_bits_are_enough(tmp_path: Path) -> None:
-    assert Seed.from_file(write_key(tmp_path / "key", "ab" * 16)).source == "file"
+    assert Seed.from_file(write_key(tmp_path / "key", "8f3c01d97ae25b64c0187d3f92e6ab45")).source == "file"
+
+
+@pytest.mark.parametrize(
+    "text", ["0" * 32, "0" * 64, "ab" * 16, "deadbeef" * 4, bytes(range(16)).hex(), "01" * 7 + "00" * 9]
+)
+def test_a_pattern_is_no_key(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError, match="a pattern, which can be guessed") as told:
+        Seed.from_file(write_key(tmp_path / "key", text))
+    assert text not in str(told.value)
+
+
+def test_no_random_key_is_a_pattern() -> None:
+    assert not any(_guessable(np.random.default_rng(i).bytes(16)) for i in range(2000))
 
 
 def test_a_number_is_no_seed() -> None:

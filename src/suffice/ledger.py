@@ -64,13 +64,15 @@ class Trace:
         return self.telling and other.telling and self.alike(other)
 
     def changed(self, other: Trace) -> int:
-        """About how many records of one are not in the other; at least one where they differ at all."""
+        """How many records of one are not in the other, at least: by the sample with odds of 40 to 1."""
         if self.total == other.total:
             return 0
         few, many = sorted([self, other], key=lambda each: -each.bits)
         found = [_beyond(few.sample, many.sample)]
         found += [_beyond(many.sample, few.sample)] if few.bits == many.bits else []
-        return max(1, max(found) << few.bits)
+        seen = max(found)
+        likely = seen * (1 - 1 / (9 * seen) - 1.96 / (3 * seen**0.5)) ** 3 if seen else 0.0  # a Poisson mean's low end
+        return max(1, seen, int(likely * 2**few.bits), abs(self.cells - other.cells))
 
 
 def _pairs(found: Fingerprint) -> Iterator[tuple[int, int]]:
@@ -86,16 +88,18 @@ class Scheme:
     """What is kept of a file: fits on terms, in the groups that columns tell, with a weight, of some records.
 
     parts: columns that tell groups, and terms; no columns are the whole file
-    dropped: keyed names of columns whose missing cells have taken records out
-    merge: levels with fewer records than this were joined
+    settled: how records were left out, or small groups joined, before anything was kept: roles, with keyed names of
+        the confidential columns; empty where none were
+    merge: levels with fewer records than this were joined, in each of the groups
     made: columns that the method made, each as the numbers of its groups in the order of the records, packed
     holes: whether patterns of missing cells tell groups as well
     """
 
     parts: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     weight: str = ""
-    dropped: tuple[str, ...] = ()
+    settled: str = ""
     merge: int = 0
+    groups: tuple[str, ...] = ()
     made: tuple[tuple[str, str], ...] = ()
     holes: bool = False
 

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -105,7 +106,7 @@ class Seed:
 
 def _guessable(key: bytes) -> bool:
     """Whether no random key looks like this: of 16 random bytes it is one in more than 10^12."""
-    steps = {(two - one) % 256 for one, two in zip(key, key[1:], strict=False)}
+    steps = {(two - one) % 256 for one, two in pairwise(key)}
     periods = range(1, len(key) // 2 + 1)
     repeated = any(key[period:] == key[:-period] for period in periods)
     return repeated or len({*key.hex()}) < 6 or len(steps) < 6

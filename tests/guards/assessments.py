@@ -25,8 +25,20 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
     ),
     "freedom": (Freedom, {"n": "n", "rank": "rank", "residual_rank": "residual_rank"}),
     "leverage": (Leverage, {"leverage": "highest", "leverage_counts": "counts", "leverage_term": "term"}),
-    "stacked": (StackedLeverage, {"stacked_leverage": "highest", "unstacked": "unstacked"}),
-    "history": (History, {"ledger": "ledger", "earlier": "earlier"}),
+    "stacked": (
+        StackedLeverage,
+        {"stacked_leverage": "highest", "stacked_alone": "alone", "unstacked": "unstacked", "equations": "equations"},
+    ),
+    "history": (
+        History,
+        {
+            "ledger": "ledger",
+            "earlier": "earlier",
+            "records_changed": "changed",
+            "revealed": "revealed",
+            "public": "public",
+        },
+    ),
     "resemblance": (
         Resemblance,
         {

@@ -83,6 +83,17 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("stacked-leverage", {"stacked_leverage": 0.51, "leverage": 0.499}, "stop"),
     ("stacked-leverage", {"unstacked": 1}, "note"),
     ("stacked-leverage", {"unstacked": 1, "stacked_leverage": 0.7}, "stop"),
+    ("stacked-leverage", {"stacked_leverage": 0.6, "stacked_alone": 0.6, "leverage": 0.1}, None),
+    ("stacked-leverage", {"unstacked": 2, "equations": 200}, "note"),
+    ("stacked-leverage", {"unstacked": 2, "equations": 201}, "warn"),
+    ("stacked-leverage", {"unstacked": 2, "equations": 500}, "stop"),
+    ("changed-records", {"records_changed": 15}, None),  # 3 equations: a mean leverage of .2
+    ("changed-records", {"records_changed": 14}, "warn"),
+    ("changed-records", {"records_changed": 7}, "warn"),
+    ("changed-records", {"records_changed": 6}, "stop"),
+    ("changed-records", {"records_changed": 1}, "stop"),
+    ("former-role", {"public": ("turnover",)}, "warn"),
+    ("former-role", {"revealed": ("turnover",), "public": ("wages",)}, "stop"),
     ("canonical-correlation", {"canonical": 0.7, "canonical_null": 0.2}, None),
     ("canonical-correlation", {"canonical": above(0.7), "canonical_null": 0.2}, "warn"),
     ("canonical-correlation", {"canonical": 0.9, "canonical_null": 0.2}, "warn"),
@@ -170,6 +181,9 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("precision", {"precision": {"wages": 1e-4, "turnover": 1e-16}}, "warn"),
     ("precision", {"precision": {"wages": above(1e-4)}}, "never"),
     ("repeated-release", {"ledger": False}, "note"),
+    ("repeated-release", {"ledger": False, "d": (0.29,)}, "note"),
+    ("repeated-release", {"ledger": False, "d": (0.3,)}, "warn"),
+    ("repeated-release", {"ledger": False, "d": (1.0,)}, "warn"),
     ("repeated-release", {"d": (0.99,)}, None),  # the first release: the d rule judges it
     ("repeated-release", {"d": (0.5**0.5,), "earlier": (0.0,)}, "warn"),  # r = 1, a rounding above
     ("repeated-release", {"d": (0.7,), "earlier": (0.0,)}, None),  # r = .96

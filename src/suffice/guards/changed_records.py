@@ -20,9 +20,9 @@ def changed_records(risk: Assessment) -> Finding | None:
     enough = int(risk.freedom.rank / WARN) + 1
     return Finding(
         "changed-records",
-        "stop" if risk.freedom.rank / changed > STOP else "warn",
-        f"About {count(changed, 'record')} left out, added or corrected since an earlier release of these columns: "
-        f"{count(risk.freedom.rank, 'kept total')} less those of before are sums over these records alone.",
+        "stop" if risk.freedom.rank >= STOP * changed else "warn",
+        f"Few records, {changed:,} or somewhat more, were left out, added or corrected since an earlier release of "
+        f"these columns: {count(risk.freedom.rank, 'kept total')} less those of before are sums over these alone.",
         f"Protect the records as they were, or wait until about {enough:,} have changed.",
         {"records": changed, "equations": risk.freedom.rank},
     )

@@ -98,7 +98,7 @@ def protect(
             others = tuple(release.assessment.reach for release in made)
             if not made:
                 told = [digests[name] for name in design.confidential]
-                account = Account.of(seed, whole, done, method, told, stream.digest())
+                account = Account.of(seed, whole, rows is not whole, done, method, told, stream.digest())
             known = accept or {}, limits, coding, account, others
             made.append(Release._made(data, rows, done, method, seed, *known))
         return made[0] if len(made) == 1 else Release._together(made, stream)

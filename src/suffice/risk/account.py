@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Flags
 from suffice.design.design import Design
 from suffice.design.formula import parse
-from suffice.design.levels import missing
+from suffice.design.missing import complete
 from suffice.design.roles import Roles
 from suffice.ledger import Entry, Ledger, Scheme, Trace
 from suffice.method.method import Method
@@ -30,6 +31,12 @@ READ = ("float", "integer", "category")
 """Kinds of columns that are looked at."""
 PACKED = 2**17
 """Records whose clusters are remembered, at most."""
+SETTLED = (
+    *("given", "weight", "groups", "labels", "merge_below"),
+    *("missing", "smallest_pattern", "small_groups", "smallest_group"),
+)
+"""Roles that decide which records are left out, and which groups are joined."""
+PLACE = "place of the record"
 LINEAR = ("mean", "fit")
 """Statistics that are sums over records, each times something that is known."""
 
@@ -45,31 +52,52 @@ class Account:
     entry: Entry
 
     @classmethod
-    def of(cls, seed: Seed, rows: Rows, done: Protected, method: Method, digests: Iterable[str], name: str) -> Account:
+    def of(
+        cls,
+        seed: Seed,
+        rows: Rows,
+        settled: bool,
+        done: Protected,
+        method: Method,
+        digests: Iterable[str],
+        name: str,
+    ) -> Account:
         """The entry, with fingerprints of all columns where there is a ledger.
 
-        rows: before records were dropped; digests: of the confidential columns in their order; name: of the release
+        rows: as they came; settled: whether some were left out, or groups joined, before they were protected
+        digests: of the confidential columns in their order; name: of the release
         """
-        design = done.design
         keyed = tuple(seed.digest("column", each) for each in digests)
-        entry = Entry.now(method.name, tuple(design.terms), 0.0, keyed, name)
-        account = cls(seed, Ledger.beside(seed), rows, design, entry)
+        entry = Entry.now(method.name, tuple(done.design.terms), 0.0, keyed, name)
+        account = cls(seed, Ledger.beside(seed), rows, done.design, entry)
         if account.ledger is None:
             return account
-        account = replace(account, entry=replace(entry, scheme=_scheme(seed, done, done.rows.n < rows.n, method)))
-        named = [(role, column) for role, column in _named(design.roles) if rows.kinds.get(column) in READ]
-        found = account.fingerprints({column for _, column in named}, [account.entry.scheme])
+        scheme = _scheme(seed, done, settled, method)
+        named = [(role, column) for role, column in _named(done.design.roles) if rows.kinds.get(column) in READ]
+        found = account.fingerprints({column for _, column in named}, [scheme])
         traces = tuple(Trace.of(seed, role, column, found[column]) for role, column in named)
-        return replace(account, entry=replace(account.entry, traces=traces, ties=account.ties(found, 0)))
+        return replace(account, entry=replace(entry, scheme=scheme, traces=traces, ties=account.ties(found, 0)))
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        return {self.seed.digest("name", name)[:16]: name for name in self.rows.kinds}
+        """The columns of the file by their keyed names."""
+        return {_keyed(self.seed, name): name for name in self.rows.kinds}
 
     def has(self, scheme: Scheme) -> bool:
         """Whether the file has all columns that a scheme names."""
         known = all(self.rows.kinds.get(name) in READ for name in columns_of(scheme))
-        return known and all(name in self.names for name in scheme.dropped)
+        return known and all(name in self.names for name in _confidential(scheme))
+
+    def settled(self, scheme: Scheme) -> tuple[Rows, Flags]:
+        """The records that a scheme is about, and which of all they are."""
+        if not scheme.settled:
+            return self.rows, np.ones(self.rows.n, dtype=bool)
+        names = [self.names[name] for name in _confidential(scheme)]
+        roles = Roles(**{**json.loads(scheme.settled), "confidential": names, "keep": [PLACE]})
+        rows = complete(self.rows.with_columns({PLACE: np.arange(self.rows.n)}), roles)
+        there: Flags = np.zeros(self.rows.n, dtype=bool)
+        there[rows.gather([PLACE])[PLACE].astype(np.int64)] = True
+        return rows, there
 
     def ties(self, found: Mapping[Any, Fingerprint], place: int) -> tuple[Trace, ...]:
         """Of each confidential column with a scheme."""
@@ -78,20 +106,17 @@ class Account:
 
     def fingerprints(self, columns: set[str], schemes: Sequence[Scheme]) -> Fingerprints:
         """Of columns, and of every confidential column with what each scheme names, in one pass."""
-        key, design = int(self.seed.digest("words")[:16], 16), self.design
-        names = [columns_of(scheme) for scheme in schemes]
-        dropped = [[self.names[name] for name in scheme.dropped] for scheme in schemes]
-        needed = {*columns, *design.confidential, *(name for each in (*names, *dropped) for name in each)}
+        key, own = int(self.seed.digest("words")[:16], 16), self.design.confidential
+        beside = [[*columns_of(each), *(self.names[name] for name in _confidential(each))] for each in schemes]
+        needed = {*columns, *own, *(name for names in beside for name in names)}
 
         def of(block: Block) -> Fingerprints:
-            words = {name: value_words(block.columns[name]) for name in {*columns, *design.confidential}}
+            words = {name: value_words(block.columns[name]) for name in {*columns, *own}}
             found = Fingerprints({name: Fingerprint.of(words[name], key) for name in columns})
-            for place, (by, gone) in enumerate(zip(names, dropped, strict=True)):
-                there = present(block, gone)
-                beside = [exact_words(block.columns[name])[there] for name in by]
-                for name in design.confidential:
-                    both = [words[name][there], *beside]
-                    found[place, name] = Fingerprint.of(fingerprints(len(both[0]), both), key)
+            for place, names in enumerate(beside):
+                others = [exact_words(block.columns[name]) for name in names]
+                for name in own:
+                    found[place, name] = Fingerprint.of(fingerprints(len(block), [words[name], *others]), key)
             return found
 
         return self.rows.fold(of, sorted(needed), "looking at the ledger")
@@ -102,20 +127,21 @@ def exact_words(values: Any) -> Words:
     return number_words(values) if isinstance(values, np.ndarray) else text_words(values)
 
 
-def present(block: Block, names: Sequence[str]) -> Flags:
-    """Records of which none of these cells is missing."""
-    there: Flags = np.ones(len(block), dtype=bool)
-    for name in names:
-        there &= ~missing(block.columns[name])
-    return there
-
-
 def columns_of(scheme: Scheme) -> list[str]:
     """Columns of the file that a scheme names, those that the method made aside."""
     made = [name for name, _ in scheme.made]
     by = {name for groups, _ in scheme.parts for name in groups if name not in made}
     given = {name for _, terms in scheme.parts for term in terms for name in parse(term).columns}
-    return sorted(by | given | ({scheme.weight} if scheme.weight else set()))
+    return sorted(by | given | {*scheme.groups} | ({scheme.weight} if scheme.weight else set()))
+
+
+def _confidential(scheme: Scheme) -> list[str]:
+    """Keyed names of confidential columns whose missing cells count."""
+    return list(json.loads(scheme.settled)["confidential"]) if scheme.settled else []
+
+
+def _keyed(seed: Seed, name: str) -> str:
+    return seed.digest("name", name)[:16]
 
 
 def packed(labels: NDArray[np.int64]) -> str:
@@ -126,6 +152,7 @@ def packed(labels: NDArray[np.int64]) -> str:
 
 
 def unpacked(text: str) -> NDArray[np.int64]:
+    """The number of every record's group."""
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<u4").astype(np.int64)
 
 
@@ -136,19 +163,20 @@ def _named(roles: Roles) -> Iterator[tuple[str, str]]:
             yield from ((role.name, name) for name in role.rule.columns(value))
 
 
-def _scheme(seed: Seed, done: Protected, dropped: bool, method: Method) -> Scheme:
+def _scheme(seed: Seed, done: Protected, settled: bool, method: Method) -> Scheme:
     design, roles, few = done.design, done.design.roles, done.rows.n <= PACKED
-    gone = [name for name in roles.columns if name not in (*roles.keep, *roles.identifiers)] if dropped else []
+    told = {name: getattr(roles, name) for name in SETTLED}
+    told["confidential"] = [_keyed(seed, name) for name in roles.confidential]
     kept = [promise for promise in method.promises(design) if promise.name in LINEAR]
-    parts: dict[tuple[str, ...], dict[str, None]] = {}
+    parts: dict[tuple[str, ...], set[str]] = {}
     for promise in kept:
-        terms = parts.setdefault(promise.domain.by, {})
-        terms.update(dict.fromkeys(_terms(design, promise)))
+        parts.setdefault(promise.domain.by, set()).update(_terms(design, promise))
     return Scheme(
         tuple((by, tuple(sorted(terms))) for by, terms in sorted(parts.items())),
         roles.weight or "",
-        tuple(sorted(seed.digest("name", name)[:16] for name in gone)) if roles.missing == "drop" else (),
+        json.dumps(told, sort_keys=True) if settled else "",
         roles.merge_below,
+        tuple(roles.groups),
         tuple((name, packed(labels) if few else "") for name, labels in done.labels.items()),
         any(promise.domain.holes for promise in kept),
     )

@@ -25,7 +25,7 @@ class History:
     """The largest residual correlation of each."""
     beside: tuple[float, ...] = ()
     changed: int = 0
-    """About how many records are others than in an earlier release: the fewest, if any are; 0 where none."""
+    """How many records are others than in an earlier release, at least: the fewest, if any are; 0 where none."""
     revealed: tuple[str, ...] = ()
     """Columns that leave as they are and were confidential."""
     public: tuple[str, ...] = ()

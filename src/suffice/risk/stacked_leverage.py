@@ -18,7 +18,7 @@ from suffice.errors import SufficeError
 from suffice.ledger import Scheme
 from suffice.protection.fold import NONE, coordinates, fold, labels_of
 from suffice.protection.solution import Regression
-from suffice.risk.account import Account, columns_of, exact_words, present, unpacked
+from suffice.risk.account import Account, exact_words, unpacked
 from suffice.risk.history import History
 from suffice.risk.leverage import LeverageMeasure, Peaks
 from suffice.rows.arrow import as_float, concatenated
@@ -57,7 +57,7 @@ class StackedLeverage:
 def _highest(rows: Rows, account: Account, schemes: Sequence[Scheme]) -> tuple[float, float]:
     """Of all releases, and of this one alone; 0 where this one has the leverage that was measured before."""
     own = account.entry.scheme
-    alike = len({(each.weight, each.dropped) for each in (own, *schemes)}) == 1
+    alike = len({(each.weight, each.settled) for each in (own, *schemes)}) == 1
     stack = _Stack(rows if alike else account.rows, alike, own.weight)
     stack.add(own, rows, account)
     alone = 0.0 if alike else stack.leverage()
@@ -89,15 +89,15 @@ class _Stack:
         there: Flags | None = None
         first: Term = ()
         if not self.alike:
-            there = _there(self.rows, [account.names[name] for name in scheme.dropped])
-            w = as_float(self.rows.gather([scheme.weight])[scheme.weight]) if scheme.weight else np.ones(self.rows.n)
-            first = (self._column("times", np.where(there, w / w[there].mean(), 0.0)),)
-            rows = rows if there.all() else self.rows.select(there, columns_of(scheme), {})
+            rows, there = account.settled(scheme)
+            w = as_float(rows.gather([scheme.weight])[scheme.weight]) if scheme.weight else np.ones(rows.n)
+            first = (self._column("times", np.where(there, _spread(w / w.mean(), there), 0.0)),)
             self.terms[label(first)] = None
         made = {name: unpacked(text) for name, text in scheme.made}
         categories = self._categories(rows, scheme, there)
         for by, given in scheme.parts:
-            words = [exact_words(values) for values in (made | rows.gather([n for n in by if n not in made])).values()]
+            values = rows.gather([name for name in by if name not in made]) | {n: made[n] for n in by if n in made}
+            words = [exact_words(each) for each in values.values()]
             cell = (*first, self._column("cell", _spread(_codes(words), there), "C")) if by else first
             self.terms |= {label(cell): None} if by else {}
             for term in (term for text in given for term in parse(text).terms):
@@ -110,11 +110,11 @@ class _Stack:
         if not names or (there is None and not scheme.merge):
             return {}
         given = " + ".join(str(Factor(name, "C")) for name in names)
-        roles = Roles(confidential=[ANY], given=given, merge_below=scheme.merge)
+        roles = Roles(confidential=[ANY], given=given, merge_below=scheme.merge, groups=scheme.groups)
         known = Design.learn(rows.with_columns({ANY: np.zeros(rows.n)}), roles).categories
         found = {}
         for name in names:
-            codes = [known[name].codes(block) for run in rows.runs([name]) for block in run]
+            codes = [known[name].codes(block) for run in rows.runs([name, *scheme.groups]) for block in run]
             found[name] = self._column("level", _spread(concatenated(codes), there), "C")
         return found
 
@@ -136,14 +136,6 @@ class _Stack:
         given = " + ".join([*([] if self.alike else ["0"]), *self.terms])
         roles = Roles(confidential=[ANY], given=given, weight=self.weight or None if self.alike else None)
         return highest_leverage(rows, Design.learn(rows, roles))
-
-
-def _there(rows: Rows, names: Sequence[str]) -> Flags:
-    """Records of which none of these cells is missing."""
-    if not names:
-        return np.ones(rows.n, dtype=bool)
-    runs = rows.map(lambda run: [present(block, names) for block in run], names, "looking for missing cells")
-    return np.concatenate([flags for run in runs for flags in run])
 
 
 def _spread(values: NDArray[Any], there: Flags | None) -> NDArray[Any]:
