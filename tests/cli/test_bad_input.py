@@ -35,7 +35,7 @@ from suffice.errors import InputError, SufficeError, UsageError
 
 N = 60
 SECRET = "Ms Smith 48151623"
-KEY = "5afe" * 16
+KEY = "5afe3c91d07be2486fa51d93c4780e6b5afe72d1890bcf3e64a75d2c18f09be3"
 
 
 def columns(**changes: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from suffice.demo import firms
 
 CONFIDENTIAL = ["--confidential", "turnover,wages,taxes"]
 ROLES = [*CONFIDENTIAL, "--given", "C(region) + log(employees)", "--identifiers", "firm_id"]
-KEY = "5afe" * 16
+KEY = "5afe3c91d07be2486fa51d93c4780e6b5afe72d1890bcf3e64a75d2c18f09be3"
 DROPPED = {"firm_id", "industry", "size", "other_costs", "total_costs", "weight"}
 
 
