@@ -54,9 +54,10 @@ class Method(Exhibit, ABC):
         return kebab(type(self).__name__)
 
     def parameters(self) -> dict[str, object]:
-        """Parameter values by name; a data set is none of them (it is the `companion`)."""
-        plain = (f.name for f in declared_parameters(type(self)) if not isinstance(rule_of(f), Data))
-        return {name: getattr(self, name) for name in plain}
+        """Parameter values by name: without the data set (the `companion`), and what was `added` and is not set."""
+        plain = [f for f in declared_parameters(type(self)) if not isinstance(rule_of(f), Data)]
+        told = [f.name for f in plain if not f.metadata["added"] or getattr(self, f.name) != f.default]
+        return {name: getattr(self, name) for name in told}
 
     @classmethod
     def summary(cls) -> str:

@@ -22,10 +22,14 @@ class Rule(Protocol):
     def parse(self, text: str) -> object: ...
 
 
-def parameter(rule: Rule, doc: str, default: Any = MISSING) -> Any:
-    """A dataclass field that carries its rule and its one sentence of documentation."""
+def parameter(rule: Rule, doc: str, default: Any = MISSING, added: bool = False) -> Any:
+    """A dataclass field that carries its rule and its one sentence of documentation.
+
+    added: releases were made with a key before it existed, and stay the same where it has its default
+    """
     is_data = isinstance(rule, Data)  # data are neither shown nor compared
-    return field(default=default, repr=not is_data, compare=not is_data, metadata={"rule": rule, "doc": doc})
+    told = {"rule": rule, "doc": doc, "added": added}
+    return field(default=default, repr=not is_data, compare=not is_data, metadata=told)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algebra.decomposition import gqr, split
+from suffice.algebra.decomposition import gqr, scores, split
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
-from suffice.method.parameter import Data, Switch, parameter
+from suffice.method.parameter import Choice, Data, Switch, parameter
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Restore(Isometric):
     candidate: the masked data set, row by row beside the original; or none, and a method before it:
         `method.then(Restore())`. Its columns at the pivots of E are used.
     fill: where these columns lack rank, each missing score is a new one, made from Z; false refuses instead.
+    by: scores and loadings are those of the QR decomposition or of the SVD (principal components, of all columns of the
+        candidate). By SVD a release may lie far from its candidate: components of like variance change places.
 
     Langsrud (2019), (11)-(12).
 
@@ -41,35 +43,43 @@ class Restore(Isometric):
 
     candidate: object = parameter(Data(), "the masked data set to correct", None)
     fill: bool = parameter(Switch(), "make new scores where the candidate lacks rank", True)
+    by: Literal["qr", "svd"] = parameter(
+        Choice(("qr", "svd")), "decomposition that gives scores and loadings", "qr", added=True
+    )
 
     def draws(self, k: int) -> int:
         return k if self.fill else 0
 
     def solve(self, X: Array, Y: Array, Z: Array, n: int | None = None) -> Array:
         Yhat, E = split(Y, X)  # (2)
-        D = gqr(E)  # E = T W
-        _, Eg = split(self.aligned(Y)[:, list(D.pivots)], X)  # (11)
-        Tg = self._complete(gqr(Eg).Q, gqr(Eg).pivots, D.rank, X, Z, n)
-        return Yhat + Tg @ D.R  # (12)
-
-    def _complete(self, Q: Array, pivots: tuple[int, ...], rank: int, X: Array, Z: Array, n: int | None) -> Array:
-        """The candidate's scores, and a new one in each missing place."""
-        missing = [i for i in range(rank) if i not in pivots]
+        _, W = scores(E, self.by)  # E = T W
+        Q, places = self._candidate(X, Y, E)  # (11)
+        missing = [i for i in range(len(W)) if i not in places]
         if missing and not self.fill:
             raise InfeasibleError(
-                f"Restore needs {rank} residual scores and the candidate has {len(pivots)}.\n"
+                f"Restore needs {len(W)} residual scores and the candidate has {len(places)}.\n"
                 "Use a candidate that keeps more of the variation, or fill = true to make the others anew."
             )
-        Tg = np.empty((len(X), rank))
-        Tg[:, list(pivots)] = Q
+        Tg = np.empty((len(X), len(W)))
+        Tg[:, places] = Q
         Tg[:, missing] = self.new_scores(Z, len(missing), X, Q, n=n)
-        return Tg
+        return Yhat + Tg @ W  # (12)
+
+    def _candidate(self, X: Array, Y: Array, E: Array) -> tuple[Array, list[int]]:
+        """The candidate's scores, and which of the original's each takes the place of."""
+        pivots, G = list(gqr(E).pivots), self.aligned(Y)
+        if self.by == "svd":
+            T = scores(split(G, X)[1], "svd")[0][:, : len(pivots)]
+            return T, list(range(T.shape[1]))
+        D = gqr(split(G[:, pivots], X)[1])
+        return D.Q, list(D.pivots)
 
     def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:
-        pivots = gqr(split(Y, X)[1]).pivots
-        new = len(pivots) - gqr(split(self.aligned(Y)[:, list(pivots)], X)[1]).rank
-        return (f"{new} of {len(pivots)} residual scores are new: the candidate lacks them.",) if new else ()
+        E = split(Y, X)[1]
+        rank = gqr(E).rank
+        new = rank - len(self._candidate(X, Y, E)[1])
+        return (f"{new} of {rank} residual scores are new: the candidate lacks them.",) if new else ()
 
     @classmethod
     def examples(cls) -> tuple[Restore, ...]:
-        return (cls(),)
+        return cls(), cls(by="svd")
