@@ -182,7 +182,7 @@ def test_levels_are_joined_in_every_group_by_itself(below: int) -> None:
     rows = MemoryRows(table().filter(pa.array([t in ("joined", "b", "c") for t in table()["town"].to_pylist()])))
     design = Design.learn(rows, roles(how="stop", given="C(size)", merge_below=below))
     assert min(cells(design, rows)) >= min(below, 30)
-    assert any("joined there" in note for note in design.notes)
+    assert any("joined, each in its group" in note for note in design.notes)
     assert "giant" not in " ".join(design.notes)
     assert min(cells(Design.learn(rows, roles(how="stop", given="C(size)")), rows)) == 1
 

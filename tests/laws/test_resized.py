@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -523,3 +524,50 @@ def test_ordinary_files_can_be_released(file: str, groups: list[str], tmp_path: 
     assert {f.rule for f in release.findings if f.level == "warn"} == {"domain"}
     assert not [f for f in release.findings if f.blocks]
     assert release.write(tmp_path / "out.csv").holds
+
+
+SHARED_OUT = pa.table({"g": ["a"] * 60 + ["b"] * 30 + ["c"] * 10, "y": np.random.default_rng(1).gamma(2.0, size=100)})
+
+
+def counted(m: int, shares: Any = "size", **more: Any) -> tuple[list[int], Release]:
+    asked = Roles(confidential=["y"], groups=["g"], **more)
+    release = protect(SHARED_OUT, asked, Resize(m=m, shares=shares), seed=Seed.for_tests(1))
+    groups = release.frame["g"].to_pylist()
+    assert release.certificate.holds
+    return [groups.count(name) for name in "abc"], release
+
+
+def test_shares_by_size_equal_exact_or_as_they_are_given():
+    assert counted(25)[0] == [15, 8, 2]
+    assert counted(30, "exact")[0] == [18, 9, 3]
+    assert counted(30, "equal")[0] == [10, 10, 10]
+    assert counted(30, (1, 1, 2))[0] == [8, 7, 15]
+    assert counted(30, [5, 12, 13])[0] == [5, 12, 13]
+
+
+def test_what_the_shares_mean_overall_is_said():
+    said = {key: " ".join(counted(*key)[1].certificate.notes) for key in ((25,), (30,), (30, "equal"), (30, "exact"))}
+    assert "not equal to them; with 20 records they would be" in said[25,]
+    assert "not overall" in said[30, "equal"]
+    assert not any(word in said[30,] + said[30, "exact"] for word in ("not overall", "not equal"))
+
+
+def test_shares_that_cannot_be_are_refused_with_a_number_that_works():
+    with pytest.raises(InfeasibleError, match="Ask for m = 20 or 30, or for shares = size"):
+        counted(25, "exact")
+    with pytest.raises(InfeasibleError, match="Ask for m = 10, or"):
+        counted(7, "exact")
+    with pytest.raises(UsageError, match="2 shares and there are 3 groups"):
+        counted(30, (1, 2))
+    for wrong in ("most", (1, -1, 2), (0, 0, 0), (), 3, (1, float("nan"), 2)):
+        with pytest.raises(UsageError, match="shares"):
+            Resize(m=30, shares=wrong)  # type: ignore[arg-type]
+
+
+def test_shares_on_the_command_line(command: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    data, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(SHARED_OUT, data)
+    asked = ["--confidential", "y", "--groups", "g", "--method", "resize", "--param", "m=30"]
+    code, _ = command("protect", str(data), "-o", str(out), *asked, "--param", "shares=5,12,13")
+    assert code == 0
+    assert [pq.read_table(out)["g"].to_pylist().count(name) for name in "abc"] == [5, 12, 13]

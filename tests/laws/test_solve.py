@@ -93,6 +93,25 @@ def test_promises_are_kept(method: Isometric, case: Case) -> None:
     assert ratio(case.X, case.Y, Ystar, method.kept) <= ALGEBRA
 
 
+HARD = {
+    "nearly the same": lambda x, z: (x, x + 1e-7 * z),
+    "nearly a sum": lambda x, z: (x, z, x + z + 1e-9 * x * z),
+    "far from zero": lambda x, z: (x + 1e7, z),
+    "years": lambda x, z: (2000 + np.round(x), (2000 + np.round(x)) ** 2, z),
+}
+
+
+@every_method
+@pytest.mark.parametrize("kind", HARD)
+def test_plain_arrays_may_have_given_columns_that_are_nearly_collinear(method: Isometric, kind: str) -> None:
+    """Ratios of 500 to 10^8 without care: two bases of such columns differ by their condition."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([np.ones(90), *HARD[kind](*rng.normal(size=(2, 90)))])
+        Y = (X - X.mean(axis=0)) @ rng.normal(size=(X.shape[1], 2)) / np.ptp(X, axis=0).max() + rng.normal(size=(90, 2))
+        assert ratio(X, Y, method.solve(X, Y, rng.normal(size=(90, 6))), method.kept) <= ALGEBRA
+
+
 @every_method
 @settings(max_examples=20, deadline=None)
 @given(case=cases())

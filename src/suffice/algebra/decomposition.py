@@ -21,6 +21,9 @@ RANK = 1e-12
 LOST = 32 * EPS
 """Scores that have more than this in common with X have lost digits on the way."""
 
+NEARLY = 0.05
+"""Columns of which less than this share is new are made orthonormal with care."""
+
 BALANCED = 1e-8
 """A column sum of V below this decides no sign."""
 
@@ -161,8 +164,32 @@ def split(Y: Array, X: Array) -> tuple[Array, Array]:
     >>> np.allclose(Yhat, 3.0), np.allclose(E.T, [[-2, -1, 3]])
     (True, True)
     """
-    E = rest(Y, gqr(X).Q)
+    E = rest(Y, _span(X)[0])
     return Y - E, E
+
+
+def steady(X: Array) -> Array:
+    """X, or where some column nearly is a combination of others an orthonormal basis of its span: always the same one.
+
+    Two bases of such columns may each be right to the last digit of X and differ from each other by their condition.
+    """
+    Q, plain = _span(X)
+    return X if plain else Q
+
+
+def _span(X: Array) -> tuple[Array, bool]:
+    """An orthonormal basis of the columns, and whether they are far from dependent."""
+    D = gqr(X)
+    at = list(D.pivots)
+    if X.ndim > 2 or (np.diagonal(D.R[:, at]) > NEARLY * np.linalg.norm(X[:, at], axis=0)).all():
+        return D.Q, True
+    Q = np.empty((len(X), len(at)))
+    for i, j in enumerate(at):
+        v = X[:, j]
+        for q in (*Q.T[:i], *Q.T[:i]):  # twice, column by column: a large mean is then taken out without rounding
+            v = v - q * (q @ v)
+        Q[:, i] = v / np.linalg.norm(v)
+    return Q, False
 
 
 def rest(Y: Array, Q: Array) -> Array:

@@ -140,7 +140,9 @@ class Design:
             ),
         )
         numbers = tuple(name for name in self.inspection.numbers if name not in gone)
-        categories = {name: each.without(gone) for name, each in self.categories.items()}
+        categories = self.categories
+        if any(each.local for each in categories.values()):
+            categories = {name: each.without(gone) for name, each in categories.items()}
         return replace(self, roles=roles, categories=categories, inspection=replace(self.inspection, numbers=numbers))
 
     @property

@@ -102,10 +102,8 @@ def _joined(category: Category, parts: Sequence[tuple[Keys, ...]], within: Strat
     if not joined.any():
         return category
     left = np.bincount(codes[~joined], minlength=category.size) > 0  # a level that is nowhere left has no column
-    note = (
-        f"{category.name}: levels with fewer than {below} records in a group or pattern of missing cells joined there "
-        f"({joined.sum()} levels, {counts[joined].sum()} records, in {len(np.unique(strata[joined]))} of "
-        f"{len(np.unique(strata))})"
-    )
+    note = f"{category.name}: {joined.sum()} small levels ({counts[joined].sum()} records) joined"
+    if (every := len(np.unique(strata))) > 1:
+        note += f", each in its group or pattern of missing cells: {len(np.unique(strata[joined]))} of {every} have any"
     local = LocalLevels(within, cells[joined], np.maximum(np.cumsum(left) - 1, 0), int(left.sum()))
     return replace(category, local=local, size=local.last + 1, notes=(*category.notes, note))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from suffice.algebra.decomposition import gqr, new_directions
+from suffice.algebra.decomposition import gqr, new_directions, steady
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method.parameter import Data
 
@@ -69,7 +69,7 @@ class Isometric(Method):
         """T*: `count` scores from the first columns of Z, orthogonal to X and to the others (3), (27)."""
         if Z.shape[-1] < count:
             raise UsageError(f"{self.name} needs {count} random columns and Z has {Z.shape[-1]}.")
-        T = new_directions(Z[..., :count], np.concatenate([X, *others], axis=-1) if others else X)
+        T = new_directions(Z[..., :count], np.concatenate([steady(X), *others], axis=-1) if others else X)
         if T.shape[-1] < count:
             raise self._too_few(count, T.shape[-1], X, others, len(X) if n is None else n)
         return T

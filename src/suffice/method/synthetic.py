@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import gcd
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.errors import UsageError
@@ -38,6 +41,10 @@ class Synthetic(Method):
         """The fewest records that a group can be drawn with."""
         return 1
 
+    def portions(self, sizes: Array) -> Array:
+        """What the numbers of records of the groups are in proportion to; `sizes`: their records or weights."""
+        return sizes
+
     def learn(self, rows: Rows, design: Design) -> Any:
         """What is learnt of the records of a group, by folds."""
         return None
@@ -51,6 +58,18 @@ class Synthetic(Method):
         model: what was learnt
         stream: random numbers of the group's own
         """
+
+
+def exact_step(sizes: Array) -> int | None:
+    """Every group has exactly its share of any multiple of so many records; None where weights allow no such number.
+
+    >>> exact_step(np.array([60.0, 30.0, 10.0]))
+    10
+    """
+    whole = np.rint(sizes)
+    if not np.array_equal(whole, sizes):
+        return None
+    return int(whole.sum()) // gcd(*map(int, whole))
 
 
 def _unfit(method: str, learns: bool, roles: Roles) -> Iterator[str]:

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, new_directions, split
 from suffice.errors import InfeasibleError, UsageError
-from suffice.method.parameter import Count, parameter
-from suffice.method.synthetic import Synthetic
+from suffice.method.parameter import Count, Number, parameter
+from suffice.method.synthetic import Synthetic, exact_step
 from suffice.seed import Stream
-
-if TYPE_CHECKING:
-    pass
 
 MOST = 2**20
 """Records that are drawn at most: they are held in memory."""
+
+
+@dataclass(frozen=True)
+class ShareRule:
+    """How records are dealt to groups."""
+
+    allowed: str = (
+        "one of size, exact, equal, or a number for each group (on the command line with commas between them)"
+    )
+
+    def read(self, value: object) -> str | tuple[float, ...]:
+        if isinstance(value, str) and value in ("size", "exact", "equal"):
+            return value
+        numbers = () if isinstance(value, str) or not isinstance(value, Iterable) else tuple(map(Number(0).read, value))
+        if not numbers or not sum(numbers):  # type: ignore[arg-type]
+            raise ValueError
+        return numbers  # type: ignore[return-value]
+
+    def parse(self, text: str) -> str | tuple[float, ...]:
+        parts = text.split(",")
+        return self.read(text.strip() if len(parts) == 1 else [Number(0).parse(part) for part in parts])
 
 
 @dataclass(frozen=True)
@@ -30,13 +49,15 @@ class Resize(Synthetic):
     **Promises** means, and variances and covariances with divisor n of the original and m of the release (so with n
     - 1 and m - 1 they are off by a factor), hence every regression among the columns. Nothing of the original but
     these is left: S has divisor n, and T* are the scores of m rows of normal numbers, secret directions uniform
-    over all that exist. This is `Ipso` about the mean, drawn for m rows. With groups, all this in each of them;
-    records are dealt to groups in proportion to their size, and overall it holds exactly where the proportions are
-    exact. With weights, weighted moments are kept as plain ones: the records drawn all count alike. Columns change
-    together: a number is confidential or left out, a category can only be a group; given and kept columns, bounds,
-    whole numbers and edits are refused.
+    over all that exist. This is `Ipso` about the mean, drawn for m rows. With groups, all this in each of them, and
+    overall exactly where every group has exactly its share of the records (`shares`). With weights, weighted moments
+    are kept as plain ones: the records drawn all count alike. Columns change together: a number is confidential or
+    left out, a category can only be a group; given and kept columns, bounds, whole numbers and edits are refused.
 
     m: how many records to draw, in each group one more than the independent columns of deviations at least
+    shares: of the groups in these: by size, to the nearest record; exact, or a refusal that names an m that has them;
+        equal; or a number for each group, in the order of the groups' values (these are shares, or records if they add
+        up to m).
 
     Mera (1997), Theorem 3, with T = sqrt(m/n) H for m < n too: the printed sqrt(n/m) multiplies (3) by n/m and (4) by
     its square. The theorem asks for m >= p; where 1 is not in the span of the columns it takes m >= p + 1 = rank [1 Y]
@@ -56,6 +77,9 @@ class Resize(Synthetic):
     references: ClassVar = ("Mera (1997), Theorem 3", "Langsrud (2019), equations (2)-(4)")
 
     m: int = parameter(Count(), f"how many records to draw, {MOST:,} at most")
+    shares: str | tuple[float, ...] = parameter(
+        ShareRule(), "which share of the records each group has", "size", added=True
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,6 +93,25 @@ class Resize(Synthetic):
     def records(self) -> int:
         return self.m
 
+    def portions(self, sizes: Array) -> Array:
+        step = exact_step(sizes)
+        if self.shares == "exact" and (step is None or self.m % step):
+            near = (
+                [] if step is None else [each for each in (self.m // step * step, (self.m // step + 1) * step) if each]
+            )
+            raise InfeasibleError(
+                f"{len(sizes):,} groups cannot have exactly their shares of {self.m:,} records.\n"
+                + (f"Ask for m = {' or '.join(f'{each:,}' for each in near)}, or" if near else "With weights, ask")
+                + " for shares = size, which are exact to a record."
+            )
+        if isinstance(self.shares, str):
+            return np.ones_like(sizes) if self.shares == "equal" else sizes
+        if len(self.shares) != len(sizes):
+            raise UsageError(
+                f"resize has {len(self.shares)} shares and there are {len(sizes)} groups. Give one for each."
+            )
+        return np.array(self.shares)
+
     def least(self, mean: Array, R: Array) -> int:
         return len(R) + 1
 
@@ -77,7 +120,7 @@ class Resize(Synthetic):
 
     @classmethod
     def examples(cls) -> tuple[Resize, ...]:
-        return cls(m=40), cls(m=400)
+        return cls(m=40), cls(m=400), cls(m=80, shares="equal")
 
 
 def factored(Y: Array, w: Array | None = None) -> tuple[Array, Array]:

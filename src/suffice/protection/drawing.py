@@ -12,7 +12,7 @@ from suffice.algebra.array import CONSTANT, Array
 from suffice.algebra.decomposition import gqr
 from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
-from suffice.method.synthetic import Synthetic
+from suffice.method.synthetic import Synthetic, exact_step
 from suffice.protection.aligned import AlignedBlock, Looks
 from suffice.protection.protected import Drawing, Protected, ReleasedColumns, Stratum
 from suffice.protection.runner import small_strata, weighing
@@ -38,11 +38,12 @@ def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks:
     models = [(*moments_of(stratum), model) for stratum, model in known]
     sizes = np.array([stratum.spread.weight for stratum in found])
     records = original.rows.n if method.records is None else method.records
-    counts = dealt_out(records, sizes, np.array([method.least(mean, R) for mean, R, _ in models]))
+    portions = method.portions(sizes)
+    counts = dealt_out(records, portions, np.array([method.least(mean, R) for mean, R, _ in models]))
     values, order = _values(original, method, models, counts), shuffled(original.stream, records)
     groups = np.repeat(np.arange(len(counts)), counts)
     columns, places = _columns(original, strata, values[order], groups[order])
-    drawn = Drawing(columns, places, records, _proportional(counts, sizes), notes(original, counts, sizes))
+    drawn = Drawing(columns, places, records, _proportional(counts, sizes), notes(original, counts, sizes, portions))
     released = ReleasedColumns(original.design.confidential, np.empty((0, original.design.k)))
     about = original.design, original.profile, original.stream, original.centre, standing
     return Protected(original.rows, released, found, *about, _seen(original, values, looks), {}, drawn)
@@ -119,7 +120,7 @@ def _values(original: Original, method: Synthetic, models: Sequence[tuple[Array,
     )
 
 
-def notes(original: Original, counts: Counts, sizes: Array) -> tuple[str, ...]:
+def notes(original: Original, counts: Counts, sizes: Array, portions: Array) -> tuple[str, ...]:
     """What a reader of the release must know of its records."""
     found = [
         f"{counts.sum():,} records drawn anew in place of {original.rows.n:,}: "
@@ -132,9 +133,18 @@ def notes(original: Original, counts: Counts, sizes: Array) -> tuple[str, ...]:
     if not _proportional(counts, sizes):
         found += [
             "the groups have about the share of records that they had, so that means and covariances of all groups "
-            "together are near those of the original and not equal to them"
+            f"together are near those of the original and not equal to them{_better(counts, sizes)}"
+            if np.array_equal(portions, sizes)
+            else "the groups have the shares that were asked for and not those that they had, so that means and "
+            "covariances hold in each of them and not overall"
         ]
     return tuple(found)
+
+
+def _better(counts: Counts, sizes: Array) -> str:
+    """The nearest number of records with which every group has exactly its share."""
+    step = exact_step(sizes)
+    return "" if step is None else f"; with {max(step, round(counts.sum() / step) * step):,} records they would be"
 
 
 def _proportional(counts: Counts, sizes: Array) -> bool:
