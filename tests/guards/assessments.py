@@ -16,6 +16,7 @@ from suffice.risk.request import Request
 from suffice.risk.resemblance import Resemblance
 from suffice.risk.row_order import RowOrder
 from suffice.risk.stacked_leverage import StackedLeverage
+from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.weights import WeightSummary
 
 RESULTS: dict[str, tuple[type, dict[str, str]]] = {
@@ -67,6 +68,10 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "broken": ("broken", {}),
     "unmoved": ("unmoved", 0),
     "precision": ("precision", {}),
+    "told": ("told", ()),
+    "told_by_kept": ("told_by_kept", ()),
+    "equal": ("equal", ()),
+    "unique": ("unique", UniqueRecords()),
 }
 """The others, by their flat names, and what they are in a quiet release."""
 CALM: dict[str, Any] = {

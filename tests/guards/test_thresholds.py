@@ -19,7 +19,10 @@ from suffice.guards import GUARDS
 from suffice.guards.canonical_correlation import chance
 from suffice.guards.finding import Finding, check_accepted, enforce, judge
 from suffice.risk.assessment import Assessment
+from suffice.risk.equal_cells import EqualCells
 from suffice.risk.group_summary import GroupSummary
+from suffice.risk.told import Told
+from suffice.risk.unique_records import UniqueRecords
 from tests.guards.assessments import changed
 
 
@@ -176,6 +179,33 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("explained-columns", {"explained": ("wages",), "constant": ("wages",)}, "note"),
     ("explained-columns", {"explained": ("wages", "turnover"), "constant": ("wages",)}, "stop"),
     ("explained-columns", {"constant": ("wages",)}, "note"),
+    ("explained-columns", {"told": (Told("wages", 0.95, 0.2, 0.1),)}, "warn"),
+    ("explained-columns", {"told": (Told("wages", 0.9, 0.55, 0.1),)}, "stop"),  # half of what chance leaves
+    ("explained-columns", {"told": (Told("wages", 0.9, below(0.55), 0.1),)}, "warn"),
+    ("explained-columns", {"told": (Told("wages", 0.99, 0.1, 0.1),)}, "stop"),
+    ("explained-columns", {"told": (Told("wages", below(0.99), 0.1, 0.1),)}, "warn"),
+    ("explained-columns", {"told": (Told("year", 0.97, 1.0, 0.99),)}, "warn"),  # any guess is near a year
+    ("kept-columns", {"told_by_kept": (Told("wages", 1.0, 1.0, 0.1, ("total",)),)}, "stop"),
+    ("kept-columns", {"told_by_kept": (Told("wages", 0.96, 0.2, 0.1, ("total",)),)}, "warn"),
+    (
+        "kept-columns",
+        {"told_by_kept": (Told("wages", 1.0, 1.0, 0.1),), "told": (Told("wages", 1.0, 1.0, 0.1),)},
+        None,
+    ),  # the given columns do
+    (
+        "kept-columns",
+        {"told_by_kept": (Told("wages", 0.96, 0.2, 0.1),), "told": (Told("wages", 0.96, 0.2, 0.1),)},
+        None,
+    ),
+    (
+        "kept-columns",
+        {"told_by_kept": (Told("wages", 1.0, 1.0, 0.1, ("total",)),), "told": (Told("wages", 0.96, 0.2, 0.1),)},
+        "stop",
+    ),
+    ("equal-cells", {"equal": (EqualCells("wages", "paid", 0.06, 0.0, 60),)}, "stop"),
+    ("unique-records", {"unique": UniqueRecords(("name",))}, "warn"),
+    ("unique-records", {"unique": UniqueRecords((), ("age", "sex"), 0.05)}, "note"),
+    ("unique-records", {"unique": UniqueRecords((), ("age", "sex"), below(0.05))}, None),
     ("precision", {"precision": {"wages": 1e-8}}, None),
     ("precision", {"precision": {"wages": above(1e-8)}}, "warn"),
     ("precision", {"precision": {"wages": 1e-4, "turnover": 1e-16}}, "warn"),

@@ -9,12 +9,14 @@ from suffice.guards.degrees_of_freedom import degrees_of_freedom
 from suffice.guards.dependent_columns import dependent_columns
 from suffice.guards.domain import domain
 from suffice.guards.dominance import dominance
+from suffice.guards.equal_cells import equal_cells
 from suffice.guards.explained_columns import explained_columns
 from suffice.guards.finding import Guard
 from suffice.guards.former_role import former_role
 from suffice.guards.giants import giants
 from suffice.guards.group_size import group_size
 from suffice.guards.householder import householder
+from suffice.guards.kept_columns import kept_columns
 from suffice.guards.kept_scores import kept_scores
 from suffice.guards.leverage import leverage
 from suffice.guards.limits import limits
@@ -26,6 +28,7 @@ from suffice.guards.row_order import row_order
 from suffice.guards.seed import seed
 from suffice.guards.spreadsheet import spreadsheet
 from suffice.guards.stacked_leverage import stacked_leverage
+from suffice.guards.unique_records import unique_records
 from suffice.guards.unmoved_records import unmoved_records
 from suffice.guards.zero_weights import zero_weights
 
@@ -38,6 +41,8 @@ GUARDS: dict[str, Guard] = {
     "changed-records": changed_records,
     "former-role": former_role,
     "explained-columns": explained_columns,
+    "equal-cells": equal_cells,
+    "kept-columns": kept_columns,
     "copies": copies,
     "unmoved-records": unmoved_records,
     "limits": limits,
@@ -55,5 +60,6 @@ GUARDS: dict[str, Guard] = {
     "zero-weights": zero_weights,
     "spreadsheet": spreadsheet,
     "dependent-columns": dependent_columns,
+    "unique-records": unique_records,
 }
 """By the name that `accept` takes, in the order in which findings of one level are shown."""

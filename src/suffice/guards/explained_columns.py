@@ -1,28 +1,41 @@
-"""Confidential columns without a residual: there is nothing to change."""
+"""Confidential columns that the given ones decide, or nearly: there is nothing, or little, to change."""
 
 from __future__ import annotations
 
-from suffice.guards.finding import Finding
-from suffice.guards.wording import count, listed
+from suffice.guards.finding import Finding, Severity
+from suffice.guards.wording import count, listed, told_of
 from suffice.risk.assessment import Assessment
+
+RULE = "explained-columns"
+FEWER = "Use fewer or coarser given terms (C() of classes, larger groups), or call the column what it is: given."
 
 
 def explained_columns(risk: Assessment) -> Finding | None:
-    """A column that is an exact function of the given ones, so unchanged: stop; a constant one: note."""
+    """Stop: a column that is an exact function of the given ones, is told by them, or is one value in a group.
+
+    A fit tells a column where it is within 5 % of half of the values that guesses are not near by chance, or explains
+    99 % of the variance; from a quarter or 95 % on: warn. A constant column: note.
+    """
     columns = risk.explained
     explained = [name for name in columns.explained if name not in columns.constant]
     if explained:
         return Finding(
-            "explained-columns",
+            RULE,
             "stop",
             f"{listed(explained)}: an exact function of the given columns, released unchanged.",
             "Drop a given term, or call the column what it is: given.",
             {"columns": ", ".join(explained), "count": len(explained)},
         )
+    if risk.told:
+        away = [told for told in risk.told if told.given_away]
+        level: Severity = "stop" if away else "warn"
+        return Finding(
+            RULE, level, f"The given columns tell {listed(map(told_of, away or risk.told))}.", FEWER, _numbers(risk)
+        )
     if columns.within and not columns.constant:
         most = max(columns.within.values())
         return Finding(
-            "explained-columns",
+            RULE,
             "note",
             f"{listed(list(columns.within))}: constant in {count(most, 'group')} or fewer, released unchanged there.",
             "Join groups in which the one value of a column is confidential.",
@@ -30,10 +43,15 @@ def explained_columns(risk: Assessment) -> Finding | None:
         )
     if columns.constant:
         return Finding(
-            "explained-columns",
+            RULE,
             "note",
             f"{listed(columns.constant)}: {count(len(columns.constant), 'constant column')}, released unchanged.",
             "Leave out a column whose one value is confidential.",
             {"columns": ", ".join(columns.constant), "count": len(columns.constant)},
         )
     return None
+
+
+def _numbers(risk: Assessment) -> dict[str, float | int | str]:
+    worst = max(risk.told, key=lambda told: (told.given_away, told.gain, told.r2))
+    return {"column": worst.column, "r2": worst.r2, "near": worst.near, "chance": worst.chance}

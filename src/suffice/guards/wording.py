@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from suffice.risk.told import Told
+
 SHOWN = 6
 """Names that a message lists before it counts the rest."""
 
@@ -39,3 +41,13 @@ def listed(names: Iterable[str]) -> str:
     if len(names) > SHOWN:
         names = [*names[:SHOWN], f"{len(names) - SHOWN} more"]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def told_of(told: Told) -> str:
+    """How near a column is told.
+
+    >>> told_of(Told("y", 0.99931, 0.83, 0.02))
+    'y (R2 .9993; 83 % of its values within 5 %, 2.0 % by chance)'
+    """
+    r2 = f"{min(told.r2, 0.9999):.4f}".lstrip("0")
+    return f"{told.column} (R2 {r2}; {share(told.near)} of its values within 5 %, {share(told.chance)} by chance)"

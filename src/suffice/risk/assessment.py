@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,13 @@ from suffice.protection.protected import Protected
 from suffice.risk.account import Account
 from suffice.risk.copies import drawn_again
 from suffice.risk.dependent_columns import dependent
+from suffice.risk.equal_cells import EqualCells, equal_cells
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
 from suffice.risk.giants import Giants
 from suffice.risk.group_summary import GroupSummary, summaries
 from suffice.risk.history import History
+from suffice.risk.leaving import LeavingSample
 from suffice.risk.leverage import Leverage
 from suffice.risk.outliers import Outliers
 from suffice.risk.precision import digits_lost
@@ -31,6 +33,8 @@ from suffice.risk.residuals import ResidualPair
 from suffice.risk.row_order import RowOrder
 from suffice.risk.signs import negatives
 from suffice.risk.stacked_leverage import StackedLeverage
+from suffice.risk.told import Told, by_given, by_kept
+from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.weights import WeightSummary
 from suffice.risk.whole_numbers import FractionMeasure
 from suffice.rows.derived import RELEASED
@@ -68,6 +72,13 @@ class Assessment:
     precision: Mapping[str, float]
     """eps max|y| / sd of each confidential column."""
     weights: WeightSummary
+    told: tuple[Told, ...] = ()
+    """Confidential columns that the given ones tell, or nearly."""
+    told_by_kept: tuple[Told, ...] = ()
+    """Those that kept columns tell."""
+    equal: tuple[EqualCells, ...] = ()
+    """Values that stand beside themselves."""
+    unique: UniqueRecords = field(default_factory=UniqueRecords)
 
     @property
     def reach(self) -> float:
@@ -97,6 +108,7 @@ def assess(
     design, seen = done.design, done.seen
     pair, history = ResidualPair.of(done, method), History.of(account, beside)
     groups = summaries(done, method)
+    sample = LeavingSample.of(done)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
     return Assessment(
         request=Request.of(method, design, seed, columns),
@@ -118,6 +130,10 @@ def assess(
         order=RowOrder.of(done, order),
         precision=digits_lost(done),
         weights=WeightSummary.of(done.profile),
+        told=by_given(sample),
+        told_by_kept=by_kept(sample),
+        equal=equal_cells(sample),
+        unique=UniqueRecords.of(done.rows, sample),
     )
 
 

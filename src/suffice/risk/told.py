@@ -1,0 +1,144 @@
+"""What the columns that leave unchanged tell of the confidential ones: how near a regression on them comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from suffice.algebra.array import Array, Flags
+from suffice.risk.leaving import LeavingSample
+
+NEAR = 0.05
+"""A guess is near within this share of the value."""
+FEW = 20
+"""Levels of a kept column, at most, that count as categories."""
+SPAN = 1e-10
+"""Smallest eigenvalue of what is no dependence, of columns of length one."""
+GIVEN_AWAY, TELLING = (0.5, 0.99), (0.25, 0.95)
+"""From these shares of what chance does not tell, or of the variance, on a column is given away, or nearly."""
+LEAST = 30
+"""Records that a share is judged by, at least."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """How near guesses come to the values of a column.
+
+    r2: share of its variance that they explain
+    near, chance: share of the values other than zero that a guess is within 5 % of; and that the guesses of other
+        records, or one for all, are
+    by: kept columns that tell it
+    """
+
+    column: str
+    r2: float
+    near: float
+    chance: float
+    by: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, column: str, y: Array, guess: Array) -> Told | None:
+        """None where there are too few values to judge by."""
+        there = np.isfinite(y) & np.isfinite(guess)
+        y, guess = y[there], guess[there]
+        spread, there = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0, y != 0
+        if there.sum() < LEAST or not spread:
+            return None
+        r2 = max(0.0, 1 - float(((y - guess) ** 2).sum()) / spread)
+        y, guess, rng = y[there], guess[there], np.random.default_rng(0)
+        others: list[Array] = [*(rng.permutation(guess) for _ in range(4)), np.full(len(y), np.median(y))]
+        near, *chance = (float((np.abs(y - each) <= NEAR * np.abs(y)).mean()) for each in (guess, *others))
+        return cls(column, r2, near, max(float(np.mean(chance[:-1])), chance[-1]))
+
+    @property
+    def gain(self) -> float:
+        """Of the values that are not near by chance, the share that are."""
+        return (self.near - self.chance) / (1 - self.chance) if self.chance < 0.5 else 0.0
+
+    @property
+    def given_away(self) -> bool:
+        return self.gain >= GIVEN_AWAY[0] or self.r2 >= GIVEN_AWAY[1]
+
+    @property
+    def telling(self) -> bool:
+        return self.gain >= TELLING[0] or self.r2 >= TELLING[1]
+
+
+def by_given(sample: LeavingSample) -> tuple[Told, ...]:
+    """Columns that the given ones tell, by the fits that a release keeps."""
+    return _telling(sample, _fits(sample, sample.X))
+
+
+def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
+    """Columns that given and kept ones tell together, and which of these do."""
+    if not sample.kept:
+        return ()
+    columns = list(_columns(sample))
+    found = _telling(sample, _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)])))
+    names = sample.design.confidential
+    return tuple(replace(each, by=_matter(sample, columns, sample.Y[:, names.index(each.column)])) for each in found)
+
+
+def _telling(sample: LeavingSample, guesses: Array) -> tuple[Told, ...]:
+    columns = zip(sample.design.confidential, sample.Y.T, guesses.T, strict=True)
+    return tuple(told for each in columns if (told := Told.of(*each)) is not None and told.telling)
+
+
+def _columns(sample: LeavingSample) -> Iterator[tuple[str, Array]]:
+    """Numbers that leave, in units of their spread, and dummies of kept columns with few levels."""
+    for name, x in sample.numbers.items():
+        if np.isfinite(x).all() and x.std() > 0:
+            yield name, (x - x.mean()) / x.std()
+    for name, words in sample.levels.items():
+        levels = np.unique(words[: 50 * FEW])
+        if len(levels) <= FEW:
+            yield from ((name, (words == level).astype(np.float64)) for level in levels[1:])
+
+
+def _matter(sample: LeavingSample, columns: list[tuple[str, Array]], y: Array) -> tuple[str, ...]:
+    """Columns whose share in a regression is more than a hundredth of the column's spread, kept ones first."""
+    there = np.isfinite(y) & np.isfinite(sample.X).all(axis=1)
+    Z = np.column_stack([column for _, column in columns])[there] if columns else np.empty((int(there.sum()), 0))
+    apart = y[there] - y[there].mean()
+    slopes: Array = np.linalg.lstsq(Z - Z.mean(axis=0), apart)[0]
+    parts: Flags = np.asarray(np.abs(slopes) > 0.01 * apart.std())
+    names = dict.fromkeys(name for (name, _), part in zip(columns, parts, strict=True) if part)
+    return tuple(sorted(names, key=lambda name: name not in sample.kept))
+
+
+def _fits(sample: LeavingSample, X: Array) -> Array:
+    """What regression on the other records says of each: y less e / (1 - h); not a number where it says nothing."""
+    Y, strata, design = sample.Y, sample.strata, sample.design
+    there: Flags = np.asarray(np.isfinite(X).all(axis=1) & np.isfinite(Y).any(axis=1))
+    guess = np.full(Y.shape, np.nan)
+    if strata is None:
+        groups = [np.flatnonzero(there)]
+    else:
+        groups = [rows[there[rows]] for rows in np.split(strata.order, strata.starts[1:])]
+    if design.absorbed:  # slopes are common to all levels, means are not
+        rows = np.concatenate(groups)
+        label = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        own = np.bincount(label).astype(np.float64)
+        means = [np.array([np.bincount(label, a) / own for a in A[rows].T]).T[label] for A in (X, Y)]
+        apart = X[rows] - means[0]
+        scale = apart.std(axis=0)
+        guess[rows] = _others(apart / np.where(scale > 0, scale, 1.0), Y[rows] - means[1], 1 / own[label]) + means[1]
+        return guess
+    for rows in groups:
+        holes = np.isnan(Y[rows]).all(axis=0)  # a pattern lacks the same cells in all its records
+        guess[np.ix_(rows, ~holes)] = _others(X[rows], Y[np.ix_(rows, ~holes)])
+    return guess
+
+
+def _others(X: Array, Y: Array, own: Array | float = 0.0) -> Array:
+    """Fits to each record from all others; `own`: leverage that X does not show."""
+    size = np.linalg.norm(X, axis=0)
+    A = X[:, size > 0] / size[size > 0]
+    values, V = np.linalg.eigh(A.T @ A)  # half of the digits are enough here, and this is many times faster
+    Q = A @ (V[:, values > SPAN] / np.sqrt(values[values > SPAN]))
+    E = Y - Q @ (Q.T @ Y)
+    left = 1 - (Q**2).sum(axis=1) - own
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(left[:, None] > 1e-6, Y - E / left[:, None], np.nan)

@@ -1,0 +1,58 @@
+"""How many records the columns that leave unchanged tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from suffice.risk.leaving import LeavingSample
+from suffice.rows.multiset import Words, fingerprints, number_words, text_words
+from suffice.rows.rows import Block, Rows
+
+LEAST = 20
+"""Records, at least, of which all must differ for a column to name them."""
+HELD = 2**17
+"""Fingerprints of records that are held: of all records, or of those that a part of all combinations has."""
+
+
+@dataclass(frozen=True)
+class UniqueRecords:
+    """identifiers: columns of text or whole numbers that leave and are different in every record
+    columns: categories and other columns of few values that leave as they are
+    share: of the records that are alone with theirs
+    """
+
+    identifiers: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    share: float = 0.0
+
+    @classmethod
+    def of(cls, rows: Rows, sample: LeavingSample) -> Self:
+        design, n = sample.design, len(sample.block)
+        names = [*dict.fromkeys(name for name in (*design.fixed, *sample.kept) if name != design.roles.weight)]
+        levels = {name: _different(sample.block.columns[name]) for name in names if rows.kinds[name] != "float"}
+        few = tuple(name for name, count in levels.items() if 1 < count <= n / 10)
+        own = tuple(name for name, count in levels.items() if count == n >= LEAST and name in sample.kept)
+        return cls(own, few, _alone(rows, few) if few else 0.0)
+
+
+def _different(column: Any) -> int:
+    return int(pc.count_distinct(column).as_py()) if isinstance(column, pa.Array) else len(np.unique(column))
+
+
+def _alone(rows: Rows, names: tuple[str, ...]) -> float:
+    """Records with the same values share their fingerprint, so that part of all fingerprints is part of the records."""
+    bound = np.uint64(min(2**64 - 1, 2**64 * HELD // max(rows.n, HELD)))
+
+    def of(block: Block) -> list[Words]:
+        columns = [block.columns[name] for name in names]
+        words = (text_words(c) if isinstance(c, pa.Array) else number_words(c) for c in columns)
+        found = fingerprints(len(block), words)
+        return [found[found <= bound]]
+
+    counts = np.unique(np.concatenate(rows.fold(of, names, "looking")), return_counts=True)[1]
+    return float((counts == 1).sum() / max(1, counts.sum()))

@@ -1,0 +1,107 @@
+"""What stands unchanged beside the confidential values: a column that equals, fits or adds up to one of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import Ipso, Roles, Seed, protect
+from suffice.algebra.array import Array
+from suffice.release.release import Release
+
+
+def persons(n: int = 1500) -> pd.DataFrame:
+    """Earnings, other income and their total; last year's; and the wage that is all of most persons' earnings."""
+    rng = np.random.default_rng(5)
+    earned, other = np.rint(rng.lognormal(10, 0.7, n)), np.rint(rng.lognormal(7, 1.5, n))
+    return pd.DataFrame(
+        {
+            "region": rng.integers(0, 6, n),
+            "earned": earned,
+            "other": other,
+            "total": earned + other,
+            "euros": np.round(earned / 7.4604, 2),
+            "before": earned / (1.03 * (1 + 0.005 * rng.normal(size=n))),
+            "wage": np.where(rng.random(n) < 0.3, earned, np.rint(rng.lognormal(9.5, 0.7, n))),
+            "noise": rng.lognormal(9.5, 0.7, n),
+            "name": [f"P{i:05d}" for i in rng.permutation(n)],
+        }
+    )
+
+
+def released(**roles: Any) -> Release:
+    return protect(persons(), Roles(confidential=["earned"], **roles), Ipso(), seed=Seed.for_tests(1))
+
+
+def levels(release: Release) -> dict[str, str]:
+    return {finding.rule: finding.level for finding in release.findings}
+
+
+def near(release: Release, guess: Array, share: float) -> float:
+    """Share of the persons whose earnings a guess is within a share of; rows are told apart by their names."""
+    truth = persons().set_index("name")["earned"].loc[release.frame["name"]].to_numpy()
+    return float((np.abs(guess - truth) <= share * truth).mean())
+
+
+def test_a_kept_total_and_its_kept_rest_are_the_column() -> None:
+    release = released(given="C(region)", keep=["total", "other", "name"])
+    frame = release.frame
+    assert near(release, (frame["total"] - frame["other"]).to_numpy(), 0.0) == 1
+    assert levels(release)["kept-columns"] == "stop"
+    (said,) = (finding for finding in release.findings if finding.rule == "kept-columns")
+    assert said.numbers["by"] == "total, other"
+    assert levels(released(given="C(region)", keep=["other", "name"])).get("kept-columns") is None
+
+
+def test_a_kept_column_in_another_currency_is_the_column() -> None:
+    release = released(given="C(region)", keep=["euros", "name"])
+    assert near(release, 7.4604 * release.frame["euros"].to_numpy(), 0.001) == 1
+    assert levels(release)["kept-columns"] == "stop"
+
+
+@pytest.mark.parametrize("role", ["given", "keep"])
+def test_last_years_value_is_nearly_this_years(role: str) -> None:
+    roles: dict[str, Any] = {"given": "before", "keep": ["name"]} if role == "given" else {"keep": ["before", "name"]}
+    release = released(**roles)
+    frame = release.frame
+    guess = 1.03 * frame["before"].to_numpy()
+    if role == "given":  # the slope is kept
+        X = np.column_stack([np.ones(len(frame)), frame["before"]])
+        guess = X @ np.linalg.lstsq(X, frame["earned"].to_numpy())[0]
+    assert near(release, guess, 0.01) > 0.8
+    assert near(release, np.random.default_rng(1).permutation(guess), 0.01) < 0.05
+    assert levels(release)["explained-columns" if role == "given" else "kept-columns"] == "stop"
+
+
+@pytest.mark.parametrize("role", ["given", "keep"])
+def test_a_column_that_is_the_confidential_one_for_some(role: str) -> None:
+    roles: dict[str, Any] = {"given": "wage", "keep": ["name"]} if role == "given" else {"keep": ["wage", "name"]}
+    release = released(**roles)
+    assert near(release, release.frame["wage"].to_numpy(), 0.0) > 0.25
+    assert levels(release)["equal-cells"] == "stop"
+
+
+def test_salaries_by_grade_are_nearly_known() -> None:
+    """In groups, in cells of a factor and by numbers alike."""
+    rng = np.random.default_rng(2)
+    grade = rng.integers(1, 12, 600)
+    data = pd.DataFrame({"grade": grade, "salary": 2000 * 1.1**grade * (1 + 0.005 * rng.normal(size=600))})
+    for roles in ({"groups": ["grade"]}, {"given": "C(grade)"}):
+        release = protect(data, Roles(confidential=["salary"], **roles), Ipso(), seed=Seed.for_tests(1))
+        means = release.frame.groupby("grade")["salary"].mean()
+        guess = means.loc[data["grade"]].to_numpy()
+        assert (np.abs(guess - data["salary"]) <= 0.01 * data["salary"]).mean() > 0.8
+        assert levels(release)["explained-columns"] == "stop"
+
+
+def test_a_column_that_names_every_record_is_told() -> None:
+    assert levels(released(given="C(region)", keep=["name"]))["unique-records"] == "warn"
+    assert "unique-records" not in levels(released(given="C(region)", identifiers=["name"]))
+
+
+def test_columns_that_tell_nothing_are_left_alone() -> None:
+    found = levels(released(given="C(region) + log(other)", keep=["noise"]))
+    assert not {"explained-columns", "kept-columns", "equal-cells", "unique-records"} & {*found}
