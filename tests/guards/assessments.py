@@ -53,7 +53,10 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
         },
     ),
     "direction": (OneDirection, {"reflected": "reflected", "whole_numbers": "whole_numbers"}),
-    "explained": (ExplainedColumns, {"explained": "explained", "constant": "constant", "constant_within": "within"}),
+    "explained": (
+        ExplainedColumns,
+        {"explained": "explained", "constant": "constant", "constant_within": "within", "zero_within": "nothing"},
+    ),
     "outliers": (Outliers, {"outlying": "far", "outlying_near": "near"}),
     "giants": (Giants, {"giants": "few", "giants_handed_on": "handed_on"}),
     "order": (RowOrder, {"order": "correlation", "places": "places"}),

@@ -179,6 +179,8 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("explained-columns", {"explained": ("wages",), "constant": ("wages",)}, "note"),
     ("explained-columns", {"explained": ("wages", "turnover"), "constant": ("wages",)}, "stop"),
     ("explained-columns", {"constant": ("wages",)}, "note"),
+    ("explained-columns", {"constant_within": {"wages": 1}}, "stop"),
+    ("explained-columns", {"zero_within": {"wages": 1}}, "note"),
     ("explained-columns", {"told": (Told("wages", 0.95, 0.2, 0.1),)}, "warn"),
     ("explained-columns", {"told": (Told("wages", 0.9, 0.55, 0.1),)}, "stop"),  # half of what chance leaves
     ("explained-columns", {"told": (Told("wages", 0.9, below(0.55), 0.1),)}, "warn"),

@@ -307,8 +307,8 @@ def test_a_column_that_is_constant_in_a_group_stays_bit_for_bit(offset: float) -
     assert (release.aligned().loc[still, "z"] == offset).all()
     holding(release, *STATISTICS)
     (finding,) = (each for each in release.findings if each.rule == "explained-columns")
-    assert finding.level == "note"
-    assert finding.message.startswith("z: constant in 1 group")
+    assert finding.level == "stop"
+    assert finding.message.startswith("z: one value in all records of 1 group")
 
 
 def test_a_column_that_is_explained_in_one_group_is_stopped() -> None:

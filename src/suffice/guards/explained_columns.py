@@ -26,20 +26,30 @@ def explained_columns(risk: Assessment) -> Finding | None:
             "Drop a given term, or call the column what it is: given.",
             {"columns": ", ".join(explained), "count": len(explained)},
         )
+    if columns.within:
+        most = max(columns.within.values())
+        return Finding(
+            RULE,
+            "stop",
+            f"{listed(list(columns.within))}: one value in all records of {count(most, 'group')} or fewer, released "
+            "unchanged there: who is in the group is known.",
+            "Join such groups with others: larger groups, or fewer columns in `groups`.",
+            {"columns": ", ".join(columns.within), "groups": most},
+        )
     if risk.told:
         away = [told for told in risk.told if told.given_away]
         level: Severity = "stop" if away else "warn"
         return Finding(
             RULE, level, f"The given columns tell {listed(map(told_of, away or risk.told))}.", FEWER, _numbers(risk)
         )
-    if columns.within and not columns.constant:
-        most = max(columns.within.values())
+    if columns.nothing and not columns.constant:
+        most = max(columns.nothing.values())
         return Finding(
             RULE,
             "note",
-            f"{listed(list(columns.within))}: constant in {count(most, 'group')} or fewer, released unchanged there.",
-            "Join groups in which the one value of a column is confidential.",
-            {"columns": ", ".join(columns.within), "groups": most},
+            f"{listed(list(columns.nothing))}: zero in all records of {count(most, 'group')} or fewer, and released so.",
+            "Join groups in which it is confidential that there is nothing.",
+            {"columns": ", ".join(columns.nothing), "groups": most},
         )
     if columns.constant:
         return Finding(

@@ -28,6 +28,7 @@ from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
 from suffice.release.release import Release
 from suffice.risk.account import Account
+from suffice.risk.leaving import LeavingMeasure
 from suffice.risk.looks import RiskLooks
 from suffice.rows.derived import aligned
 from suffice.rows.threads import cores, one_blas_thread
@@ -85,9 +86,10 @@ def protect(
         values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
         stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
         original = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
+        leaving = LeavingMeasure.of_file(rows.n, design, 1 if strata is None else strata.count)
         if method.apart_of:
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
-        looks = RiskLooks(method.independent, limits)
+        looks = RiskLooks(method.independent, limits, leaving)
         made: list[Release] = []
         for number in range(method.sets):
             own = original if method.sets == 1 else replace(original, stream=stream.child(f"set {number}"))

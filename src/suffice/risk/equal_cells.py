@@ -48,6 +48,8 @@ def equal_cells(sample: LeavingSample) -> tuple[EqualCells, ...]:
 
 
 def _beside(name: str, y: Array, columns: dict[str, Array]) -> Iterator[EqualCells]:
+    if not len(y):
+        return
     rare, order = _rare(y), np.random.default_rng(0).permutation(len(y))
     for other, x in columns.items():
         here = rare & np.isfinite(x) & (x != 0)

@@ -21,21 +21,25 @@ class ExplainedColumns:
     explained: tuple[str, ...] = ()
     constant: tuple[str, ...] = ()
     within: Mapping[str, int] = field(default_factory=dict)
-    """In how many groups."""
+    """In how many groups a column is constant and not zero."""
+    nothing: Mapping[str, int] = field(default_factory=dict)
+    """In how many it is zero."""
 
     @classmethod
     def of(cls, done: Protected) -> Self:
         """Where X leaves no degree of freedom it explains everything, and other rules speak."""
-        found: Counter[tuple[str, bool]] = Counter()
+        found: Counter[tuple[str, str]] = Counter()
         for strata, E, _ in stacked_residuals(each for each in done.strata if each.nu > 0):
             still: Flags = (E == 0).all(axis=1)
             for i in np.flatnonzero(still.any(axis=1)):
-                flat, names = strata[i].spread.constant, strata[i].design.confidential
-                found.update((names[j], bool(flat[j])) for j in np.flatnonzero(still[i]))
+                spread, names = strata[i].spread, strata[i].design.confidential
+                kind = np.where(spread.constant, np.where(spread.size > 0, "one value", "nothing"), "explained")
+                found.update((names[j], str(kind[j])) for j in np.flatnonzero(still[i]))
         names, flat = done.design.confidential, done.spread.constant
         others = [name for name, constant in zip(names, flat, strict=True) if not constant]
         return cls(
-            tuple(name for name in others if found[name, False]),
+            tuple(name for name in others if found[name, "explained"]),
             tuple(name for name in names if name not in others),
-            {name: found[name, True] for name in others if found[name, True]},
+            {name: found[name, "one value"] for name in others if found[name, "one value"]},
+            {name: found[name, "nothing"] for name in others if found[name, "nothing"]},
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algebra.group_moments import Grouping
 from suffice.design.design import Design
+from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.rows.arrow import as_float, concatenated
 from suffice.rows.multiset import Words, text_words
@@ -28,36 +30,63 @@ ROOM = 2**23
 
 
 @dataclass(frozen=True, repr=False)
+class LeavingMeasure:
+    """Gathers the columns of some records while all are mapped.
+
+    places: rows that may be taken, in order
+    part: of the groups, the share that is taken; the others' records are not
+    """
+
+    design: Design
+    places: NDArray[np.int64]
+    part: float = 1.0
+
+    @classmethod
+    def of_file(cls, n: int, design: Design, groups: int) -> Self:
+        """groups: how many are protected by themselves"""
+        size, groups = min(n, SAMPLE, max(1, ROOM // (design.m + len(design.columns)))), max(groups, design.levels)
+        share = min(1.0, max(size, WHOLE * groups if groups > 1 else 0) / n)
+        count = max(1, round(n * share))
+        jitter = np.random.default_rng(0).random(count)
+        places = np.unique(((np.arange(count) + jitter) * n / count).astype(np.int64))
+        return cls(design, places, min(1.0, size / (n * share)))
+
+    def of(self, aligned: AlignedBlock) -> list[dict[str, Any]]:
+        """Records that were drawn anew are nobody's."""
+        return self.taken(aligned.block, self.design.columns) if aligned.block.columns else []
+
+    def taken(self, block: Block, columns: Sequence[str]) -> list[dict[str, Any]]:
+        first, last = np.searchsorted(self.places, [block.start, block.start + len(block)])
+        chosen = self.places[first:last] - block.start
+        if self.part < 1 and len(chosen):
+            chosen = chosen[_strata(self.design, block)[chosen] < np.uint64(self.part * 2**64)]
+        return [{name: _taken(block.columns[name], chosen) for name in columns}] if len(chosen) else []
+
+
+@dataclass(frozen=True, repr=False)
 class LeavingSample:
     """The columns of some records: confidential ones, and all that leave as they are."""
 
     design: Design
     block: Block
-    kept: tuple[str, ...]
+    kept: tuple[str, ...] = ()
     """Columns of `keep`."""
 
     @classmethod
     def of(cls, done: Protected) -> Self:
+        """Kept columns are no part of what was mapped: they cost a pass."""
         design, rows = done.design, done.rows
-        kept = [] if done.drawn is not None else [name for name in design.roles.keep if rows.kinds[name] in READ]
-        columns = tuple(dict.fromkeys([*design.columns, *kept]))
-        size = min(rows.n, SAMPLE, max(1, ROOM // (design.m + len(columns))))
-        strata = max(design.levels, len(done.strata))
-        share = min(1.0, max(size / rows.n, WHOLE * strata / rows.n)) if strata > 1 else size / rows.n
-        groups = min(1.0, size / (rows.n * share))
-        jitter = np.random.default_rng(0).random(count := max(1, round(rows.n * share)))
-        places = np.unique(((np.arange(count) + jitter) * rows.n / count).astype(np.int64))
+        kept = () if done.drawn else tuple(name for name in design.roles.keep if rows.kinds[name] in READ)
+        columns, parts = tuple(dict.fromkeys([*design.columns, *kept])), done.seen["leaving"]
+        if kept or (done.drawn and rows.held):
+            measure = LeavingMeasure.of_file(rows.n, design, len(done.strata))
+            parts = rows.fold(lambda block: measure.taken(block, columns), columns, "looking")
+        if not parts:
+            return cls(design, Block(0, {name: np.empty(0) for name in columns}), kept)
+        return cls(design, Block(0, {name: concatenated([part[name] for part in parts]) for name in columns}), kept)
 
-        def of(block: Block) -> list[dict[str, Any]]:
-            first, last = np.searchsorted(places, [block.start, block.start + len(block)])
-            chosen = places[first:last] - block.start
-            if groups < 1:
-                words = _strata(design, block)
-                chosen = chosen[words[chosen] < np.uint64(groups * 2**64)]
-            return [{name: values.take(_index(values, chosen)) for name, values in block.columns.items()}]
-
-        parts = rows.fold(of, columns, "looking")
-        return cls(design, Block(0, {name: concatenated([p[name] for p in parts]) for name in columns}), tuple(kept))
+    def __len__(self) -> int:
+        return len(self.block)
 
     @cached_property
     def Y(self) -> Array:
@@ -91,8 +120,8 @@ class LeavingSample:
 READ = ("float", "integer", "category")
 
 
-def _index(values: Any, chosen: NDArray[np.int64]) -> Any:
-    return pa.array(chosen) if isinstance(values, pa.Array) else chosen
+def _taken(values: Any, chosen: NDArray[np.int64]) -> Any:
+    return values.take(pa.array(chosen) if isinstance(values, pa.Array) else chosen)
 
 
 def _strata(design: Design, block: Block) -> Words:

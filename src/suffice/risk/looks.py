@@ -11,6 +11,7 @@ from suffice.design.limits import Limits
 from suffice.protection.aligned import Measure, StratumMeasure
 from suffice.risk.copies import CopyMeasure
 from suffice.risk.giants import GiantMeasure
+from suffice.risk.leaving import LeavingMeasure
 from suffice.risk.leverage import LeverageMeasure
 from suffice.risk.limits import LimitMeasure
 from suffice.risk.outliers import OutlierMeasure
@@ -23,6 +24,7 @@ class RiskLooks:
 
     independent: bool
     limits: Limits | None = None
+    leaving: LeavingMeasure | None = None
 
     def stratum(self, hat: Array) -> Mapping[str, StratumMeasure]:
         return {"leverage": LeverageMeasure(hat)}
@@ -34,4 +36,6 @@ class RiskLooks:
             "giants": GiantMeasure(spread, still, self.independent),
             "signs": SignMeasure(spread, still),
         }
+        if self.leaving is not None:
+            found["leaving"] = self.leaving
         return found if self.limits is None else {**found, "limits": LimitMeasure(self.limits)}

@@ -68,12 +68,12 @@ class Told:
 
 def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     """Columns that the given ones tell, by the fits that a release keeps."""
-    return _telling(sample, _fits(sample, sample.X))
+    return _telling(sample, _fits(sample, sample.X)) if len(sample) else ()
 
 
 def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
     """Columns that given and kept ones tell together, and which of these do."""
-    if not sample.kept:
+    if not sample.kept or not len(sample):
         return ()
     columns = list(_columns(sample))
     found = _telling(sample, _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)])))

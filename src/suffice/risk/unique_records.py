@@ -23,7 +23,8 @@ HELD = 2**17
 class UniqueRecords:
     """identifiers: columns of text or whole numbers that leave and are different in every record
     columns: categories and other columns of few values that leave as they are
-    share: of the records that are alone with theirs
+    share: of the records that are alone with theirs; of a large file without kept columns it is not counted, since
+        that would take a pass
     """
 
     identifiers: tuple[str, ...] = ()
@@ -32,27 +33,35 @@ class UniqueRecords:
 
     @classmethod
     def of(cls, rows: Rows, sample: LeavingSample) -> Self:
-        design, n = sample.design, len(sample.block)
+        design, n = sample.design, len(sample)
+        if not n:
+            return cls()
         names = [*dict.fromkeys(name for name in (*design.fixed, *sample.kept) if name != design.roles.weight)]
         levels = {name: _different(sample.block.columns[name]) for name in names if rows.kinds[name] != "float"}
         few = tuple(name for name, count in levels.items() if 1 < count <= n / 10)
         own = tuple(name for name, count in levels.items() if count == n >= LEAST and name in sample.kept)
-        return cls(own, few, _alone(rows, few) if few else 0.0)
+        if not few:
+            return cls(own)
+        if n == rows.n:
+            return cls(own, few, _alone([_words(sample.block, few)]))
+        return cls(
+            own,
+            few,
+            _alone(rows.fold(lambda b: [_words(b, few, rows.n)], few, "looking")) if rows.held or sample.kept else 0.0,
+        )
 
 
 def _different(column: Any) -> int:
     return int(pc.count_distinct(column).as_py()) if isinstance(column, pa.Array) else len(np.unique(column))
 
 
-def _alone(rows: Rows, names: tuple[str, ...]) -> float:
-    """Records with the same values share their fingerprint, so that part of all fingerprints is part of the records."""
-    bound = np.uint64(min(2**64 - 1, 2**64 * HELD // max(rows.n, HELD)))
+def _words(block: Block, names: tuple[str, ...], n: int = 0) -> Words:
+    """Fingerprints; of many records those of a part of all combinations, which are a part of the records."""
+    columns = [block.columns[name] for name in names]
+    found = fingerprints(len(block), [text_words(c) if isinstance(c, pa.Array) else number_words(c) for c in columns])
+    return found if n <= HELD else found[found < np.uint64(2**64 * HELD // n)]
 
-    def of(block: Block) -> list[Words]:
-        columns = [block.columns[name] for name in names]
-        words = (text_words(c) if isinstance(c, pa.Array) else number_words(c) for c in columns)
-        found = fingerprints(len(block), words)
-        return [found[found <= bound]]
 
-    counts = np.unique(np.concatenate(rows.fold(of, names, "looking")), return_counts=True)[1]
+def _alone(words: list[Words]) -> float:
+    counts = np.unique(np.concatenate(words), return_counts=True)[1]
     return float((counts == 1).sum() / max(1, counts.sum()))
