@@ -47,7 +47,7 @@ def explained_columns(risk: Assessment) -> Finding | None:
         return Finding(
             RULE,
             "note",
-            f"{listed(list(columns.nothing))}: zero in all records of {count(most, 'group')} or fewer, and released so.",
+            f"{listed(list(columns.nothing))}: zero in all of {count(most, 'group')} or fewer, and released so.",
             "Join groups in which it is confidential that there is nothing.",
             {"columns": ", ".join(columns.nothing), "groups": most},
         )
