@@ -26,9 +26,8 @@ def removed(groups: Grouping, Q: Sequence[Array], a: Array) -> Array:
     left, fit = np.array(a), np.empty_like(a)
     for _ in range(2):
         for q in Q:
-            np.multiply(q, left, out=fit)
-            np.take(groups.total(fit), groups.place, out=fit, mode="clip")
-            left -= np.multiply(fit, q, out=fit)
+            share = groups.spread(groups.total(np.multiply(q, left, out=fit)))
+            left -= np.multiply(share, q, out=fit)
     return left
 
 
@@ -66,4 +65,4 @@ def noise(groups: Grouping, X: Sequence[Array], one: Array) -> Array:
 def _unit(groups: Grouping, v: Array, least: Array) -> Array:
     length = np.sqrt(groups.total(v * v))
     share = np.divide(1.0, length, out=np.zeros_like(length), where=length > least)
-    return np.asarray(v * np.take(share, groups.place))
+    return np.asarray(v * groups.spread(share))

@@ -44,9 +44,9 @@ class Category:
     @classmethod
     def of(cls, name: str, levels: Levels, merge_below: int) -> Category:
         """Small levels are joined - and, where together they are still small, the next smallest with them."""
-        ordered = sorted(levels.counts)  # all text or all whole numbers
+        ordered, known = sorted(levels.counts), dict(levels.counts.items())  # all text or all whole numbers
         holes = [levels.missing.count] if levels.missing else []
-        counts = np.array([*(levels.counts[level] for level in ordered), *holes], dtype=np.intp)
+        counts = np.array([*(known[level] for level in ordered), *holes], dtype=np.intp)
         joined = small(counts, merge_below)
         positions = (np.cumsum(~joined) - 1).astype(np.intp)
         positions[joined] = (~joined).sum()

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property
 from math import prod
-from operator import add
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from suffice.algebra.array import Array
 from suffice.design.category import Category
 from suffice.design.formula import Factor, Term, label
 from suffice.design.inspection import Inspection, misspelt, mostly_numbers
-from suffice.design.levels import Census, Levels
+from suffice.design.levels import Levels, census
 from suffice.design.local_levels import StratumKeys, merged
 from suffice.design.roles import Roles
 from suffice.design.term import Codes, Expansion, coding
@@ -51,8 +48,7 @@ class Design:
     notes: which levels were joined, as counts
     absorbed: the column of the factor that is absorbed
 
-    >>> import pyarrow as pa
-    >>> from suffice.rows.memory import MemoryRows
+    >>>     >>> from suffice.rows.memory import MemoryRows
     >>> rows = MemoryRows(pa.table({"region": ["north", "south", "north"], "y": [1.0, 2.0, 4.0]}))
     >>> design = Design.learn(rows, Roles(confidential=["y"], given="region - 1"))
     >>> design.names
@@ -84,7 +80,7 @@ class Design:
         _check_roles(rows, roles)
         terms = _settle(roles.terms.terms, rows.kinds)
         inspection = Inspection.of(roles, terms)
-        found = _census(rows, (*_categorical(terms), *roles.groups))
+        found = census(rows, (*_categorical(terms), *roles.groups), "learning levels")
         _check_numbers(rows, roles, found)
         if any(levels.missing and name not in inspection.holed for name, levels in found.items()):
             inspection.complain(rows)
@@ -294,24 +290,6 @@ def _categories(
     if not apart or not made:
         return made
     return merged(rows, tuple(made.values()), StratumKeys(groupings, holes), roles.merge_below)
-
-
-def _census(rows: Rows, names: tuple[str, ...]) -> Mapping[str, Levels]:
-    """Levels of the categories and of the columns that tell groups."""
-    if not names:
-        return {}
-    return reduce(add, rows.map(partial(_count, names=names), names, "learning levels")).columns
-
-
-def _count(run: Sequence[Block], names: tuple[str, ...]) -> Census:
-    """Of a run at a time: there may be as many levels as records."""
-    return Census({name: Levels.of(*_column(run, name)) for name in names})
-
-
-def _column(run: Sequence[Block], name: str) -> tuple[Any, int]:
-    parts = [block.columns[name] for block in run]
-    together = pa.concat_arrays(parts) if isinstance(parts[0], pa.Array) else np.concatenate(parts)
-    return together, run[0].start
 
 
 def _absorbed(terms: tuple[Term, ...], categories: Mapping[str, Category]) -> str | None:

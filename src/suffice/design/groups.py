@@ -8,20 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.design.category import Category
-from suffice.design.levels import Census, Levels
+from suffice.design.levels import census
 from suffice.design.local_levels import StratumKeys
 from suffice.rows.rows import Block, Rows
 
 
 def learnt(rows: Rows, names: Sequence[str]) -> list[Category]:
     """The levels of columns that tell groups."""
-    if not names:
-        return []
-
-    def of(block: Block) -> Census:
-        return Census({name: Levels.of(block.columns[name], block.start) for name in names})
-
-    found = rows.fold(of, tuple(names), "learning groups").columns
+    found = census(rows, names, "learning groups")
     return [Category.of(name, found[name], 0) for name in names]
 
 

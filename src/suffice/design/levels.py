@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +14,39 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from suffice.errors import InputError
+from suffice.rows.arrow import concatenated
 from suffice.rows.bridge import flags
+from suffice.rows.rows import Rows, Run
 from suffice.rows.sightings import Sightings
 
 CAP = 5_000_000
 """Levels of one column: as text they take about a gigabyte."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NumberCounts(Mapping[str | int, int]):
+    """Whole numbers in order, and how many records have each: a million of them are merged as arrays."""
+
+    numbers: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def __getitem__(self, number: str | int) -> int:
+        return int(dict(self.items())[number])
+
+    def __iter__(self) -> Iterator[str | int]:
+        return iter(self.numbers.tolist())
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def items(self) -> Any:
+        return dict(zip(self.numbers.tolist(), self.counts.tolist(), strict=True)).items()
+
+    def __add__(self, other: Self) -> Self:
+        numbers, place = np.unique(np.concatenate([self.numbers, other.numbers]), return_inverse=True)
+        counts = np.zeros(len(numbers), dtype=np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        return type(self)(numbers, counts)
 
 
 @dataclass(frozen=True)
@@ -49,13 +79,19 @@ class Levels:
     def _of_numbers(cls, column: Any, start: int) -> Self:
         absent = missing(column)
         values, counts = np.unique(integers(column[~absent]), return_counts=True)
-        return cls(dict(zip(values.tolist(), counts.tolist(), strict=True)), Sightings.of(absent, start))
+        return cls(NumberCounts(values, counts), Sightings.of(absent, start))
 
     def __add__(self, other: Self) -> Self:
-        counts = dict(self.counts)
-        for level, count in other.counts.items():
-            counts[level] = counts.get(level, 0) + count
-        return type(self)(counts, self.missing + other.missing)
+        return type(self)(_merged(self.counts, other.counts), self.missing + other.missing)
+
+
+def _merged(one: Mapping[Any, int], two: Mapping[Any, int]) -> Mapping[Any, int]:
+    if isinstance(one, NumberCounts) and isinstance(two, NumberCounts):
+        return one + two
+    counts = dict(one)
+    for level, count in two.items():
+        counts[level] = counts.get(level, 0) + count
+    return counts
 
 
 @dataclass(frozen=True)
@@ -71,14 +107,26 @@ class Census:
         return type(self)(merged)
 
 
-def missing(column: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def census(rows: Rows, names: Sequence[str], stage: str) -> Mapping[str, Levels]:
+    """The levels of columns, in one pass or, where there are none, in none.
+
+    A run is counted at a time: there may be as many levels as records.
+    """
+
+    def of(run: Run) -> Census:
+        return Census({n: Levels.of(concatenated([block.columns[n] for block in run]), run[0].start) for n in names})
+
+    return reduce(add, rows.map(of, names, stage)).columns if names else {}
+
+
+def missing(column: Any) -> NDArray[np.bool_]:
     """True where a cell is missing."""
     if isinstance(column, pa.Array):
         return flags(column.is_null())
     return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
 
 
-def integers(column: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+def integers(column: Any) -> NDArray[np.int64]:
     """Whole numbers as int64; uint64 wraps around, which keeps different levels different."""
     return np.asarray(column).astype(np.int64, copy=False)
 

@@ -68,12 +68,20 @@ def masked(
     columns = Matrices(design, started).columns
     runs = rows.map(lambda run: np.vstack([layout.records(block) for block in run]), columns, "gathering")
     if rows.n <= SUPER:
-        made = method.mask(layout.task(np.vstack(list(runs))), stream, rows.progress)
+        made = method.mask(layout.task(_joined(runs, rows.n, layout.width)), stream, rows.progress)
         values = stored(rows, iter([made.Ystar]), design.confidential)
         return MaskedRows(values, made.remarks, len(made.unmoved), layout.regression, made.labels)
     rounds = _Rounds(rows, layout, method, stream)
     values = stored(rows, rounds.values(runs), design.confidential)
     return MaskedRows(values, rounds.summary(), rounds.unmoved, layout.regression)
+
+
+def _joined(runs: Iterator[Array], n: int, width: int) -> Array:
+    """Records one below the other; those of a run are let go when they have their place."""
+    found, last = np.empty((n, width)), 0
+    for run in runs:
+        found[last : (last := last + len(run))] = run
+    return found
 
 
 class _Rounds:

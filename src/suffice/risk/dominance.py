@@ -95,11 +95,10 @@ class Concentration:
 
 def _two_largest(first: Array, second: Array | None, groups: Grouping) -> tuple[Array, Array]:
     """The two largest values of every group, of records that bring one or two; alone, one has nothing beside it."""
-    starts, ranked = groups.starts, first[groups.order]
+    starts, ranked = groups.starts, np.array(groups.sorted(first))
     top = np.maximum.reduceat(ranked, starts)
-    label = np.repeat(np.arange(len(starts)), groups.counts)
-    largest = np.flatnonzero(ranked == top[label])
-    once = np.diff(label[largest], prepend=-1) > 0
+    largest = np.flatnonzero(ranked == np.repeat(top, groups.counts))
+    once = np.diff(np.searchsorted(starts, largest, side="right"), prepend=0) > 0
     ranked[largest[once]] = 0.0  # the largest itself, once: absolute values are no less
     others = np.maximum.reduceat(ranked, starts)
-    return top, others if second is None else np.maximum(others, np.maximum.reduceat(second[groups.order], starts))
+    return top, others if second is None else np.maximum(others, np.maximum.reduceat(groups.sorted(second), starts))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algebra.crossed import basis, noise, rank, removed
-from suffice.algebra.group_moments import Grouping
+from suffice.algebra.group_moments import Grouping, in_order
 from suffice.design.design import Design
 from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Words
@@ -78,18 +78,26 @@ class CrossedFit:
         levels, by = crossing.levels, [name for _, names in crossing.by for name in names]
         columns = tuple(dict.fromkeys([*design.columns, *by]))
         parts = yield Fold(lambda run: [_read(block, design, levels, designs) for block in run], columns)
-        tables, words, given = zip(*parts, strict=True)
-        Y, root = (np.concatenate(each, axis=-1) for each in zip(*tables, strict=True))
-        every = {name: np.concatenate([each[name] for each in given], axis=1) for name in designs}
+        Y, roots, words, given = zip(*parts, strict=True)
         labels = {place: np.concatenate([each[place] for each in words]) for place in levels}
-        order = np.argsort(labels["clusters"], kind="stable")  # a cluster's records side by side: its sums are fast
-        root = root[order]
+        order = in_order(labels["clusters"])  # a cluster's records side by side: its sums are fast
+
+        def sorted_(blocks: Sequence[NDArray[Any]]) -> NDArray[Any]:
+            column = np.concatenate(blocks)
+            return column if order is None else column[order]
+
+        root = sorted_(roots)
+
+        def columns_of(tables: Sequence[Array]) -> ColumnList:
+            columns = [sorted_([table[j] for table in tables]) for j in range(len(tables[0]))]
+            return columns if design.roles.weight is None else [root * column for column in columns]
+
         return cls(
             design,
             designs,
-            {place: each[order] for place, each in labels.items()},
-            {name: [root * x[order] for x in A] for name, A in every.items()},
-            [root * y[order] for y in Y],
+            {place: sorted_([each]) for place, each in labels.items()},
+            {name: columns_of([each[name] for each in given]) for name in designs},
+            columns_of(Y),
             root,
         )
 
@@ -130,7 +138,7 @@ class CrossedFit:
     def _in_clusters(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Ranks in pieces, added up in the clusters that these are pieces of."""
         clusters, pieces = self.groupings["clusters"], self.groupings["pieces"]
-        of = clusters.place[pieces.order[pieces.starts]]
+        of = pieces.sorted(clusters.place)[pieces.starts]
         return np.bincount(of, weights=ranks, minlength=len(clusters.labels)).astype(np.int64)
 
     @cached_property
@@ -159,10 +167,10 @@ class CrossedFit:
 
 def _read(
     block: Block, design: Design, levels: Mapping[str, Domain], designs: Mapping[str, Design]
-) -> tuple[tuple[Array, Array], dict[str, Words], dict[str, Array]]:
+) -> tuple[Array, Array, dict[str, Words], dict[str, Array]]:
     Y = np.array([as_float(block.columns[name]) for name in design.confidential])
     w = design.weights(block)
     root = np.ones(len(block)) if w is None else np.sqrt(w)
     words = {place: level.labels(block, Y, design) for place, level in levels.items()}
     given = {name: own.given(block).T[1:] for name, own in designs.items()}  # the constant is crossed as it is
-    return (np.where(np.isnan(Y), 0.0, Y), root), words, given
+    return np.where(np.isnan(Y), 0.0, Y), root, words, given

@@ -149,7 +149,7 @@ class DomainColumns:
         if start not in self.held:
             labels = self.level.domain.labels
             found = Grouping.of(np.concatenate([labels(b, A[m:], self.design) for b, A in zip(blocks, W, strict=True)]))
-            if start + len(found.order) > HELD:
+            if start + found.records > HELD:
                 return found
             self.held[start] = found
         return self.held[start]

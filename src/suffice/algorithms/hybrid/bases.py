@@ -17,7 +17,7 @@ NOISE = 8 * float(np.finfo(np.float64).eps)
 
 def sizes(A: Array) -> Array:
     """A power of two for each column, near its largest value: division by it is exact, and no square overflows."""
-    largest = np.abs(A).max(axis=0, initial=0.0)
+    largest = np.maximum(A.max(axis=0, initial=0.0), -A.min(axis=0, initial=0.0))
     return np.asarray(np.ldexp(1.0, np.frexp(np.where(largest > 0, largest, 1.0))[1] - 1))
 
 

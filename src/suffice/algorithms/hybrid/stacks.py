@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.algebra.array import Array
+from suffice.algebra.group_moments import by_digits
 from suffice.errors import InputError
 
 Labels = NDArray[np.int64]
@@ -74,21 +75,13 @@ def stacks(labels: Labels) -> list[Stack]:
     >>> [s.rows.tolist() for s in stacks(np.array([0, 1, 0, 2, 2]))]
     [[[1]], [[0, 2], [3, 4]]]
     """
-    order, sizes = _order(labels), np.bincount(labels)
+    order, sizes = by_digits(labels, 0, int(labels.max(initial=0)).bit_length()), np.bincount(labels)
     first = np.cumsum(sizes) - sizes
     return [
         Stack(order[first[groups][:, None] + np.arange(size)], groups)
         for size in np.unique(sizes[sizes > 0])
         for groups in _parts(np.flatnonzero(sizes == size), max(1, min(TOGETHER, ROWS // int(size))))
     ]
-
-
-def _order(labels: Labels) -> Labels:
-    """Rows by group, in their order within each; sixteen digits at a time are sorted in time linear in the rows."""
-    order = np.argsort(labels.astype(np.uint16), kind="stable")
-    for shift in range(16, int(labels.max(initial=0)).bit_length(), 16):
-        order = order[np.argsort((labels >> shift).astype(np.uint16)[order], kind="stable")]
-    return order
 
 
 def _parts(groups: Labels, many: int) -> Iterator[Labels]:
