@@ -107,3 +107,13 @@ def test_means_of_two_tell_each_the_other() -> None:
     first, second = (np.array([np.flatnonzero(labels == g)[i] for g in range(N // 2)]) for i in (0, 1))
     assert np.allclose(2 * Ystar[first] - Y[first], Y[second])
     assert "group-size" in rules(release, "stop")
+
+
+def test_a_column_that_is_constant_in_every_cluster_is_read_off():
+    """Residuals are new and there are none: the column leaves as it was, cell by cell."""
+    frame = clustered().assign(y2=lambda each: 1.5 * each["c"] + 3)
+    release = unguarded(frame, MicroHybrid(clusters="c"))
+    assert np.array_equal(release.aligned()["y2"], frame["y2"])
+    found = {finding.rule: finding for finding in release.findings}["explained-columns"]
+    assert (found.level, found.numbers["columns"]) == ("stop", "y2")
+    assert "explained-columns" not in {f.rule for f in unguarded(clustered(), MicroHybrid(clusters="c")).findings}

@@ -11,7 +11,7 @@ FEWER = "Use fewer or coarser given terms (C() of classes, larger groups), or ca
 
 
 def explained_columns(risk: Assessment) -> Finding | None:
-    """Stop: a column that is an exact function of the given ones, is told by them, or is one value in a group.
+    """Stop: a column that given ones tell, exactly or nearly, or that is one value in a group or in every cluster.
 
     A fit tells a column where it is within 5 % of half of the values that guesses are not near by chance, or explains
     99 % of the variance; from a quarter or 95 % on: warn. A constant column: note.
@@ -35,6 +35,14 @@ def explained_columns(risk: Assessment) -> Finding | None:
             "unchanged there: who is in the group is known.",
             "Join such groups with others: larger groups, or fewer columns in `groups`.",
             {"columns": ", ".join(columns.within), "groups": most},
+        )
+    if columns.unchanged:
+        return Finding(
+            RULE,
+            "stop",
+            f"{listed(columns.unchanged)}: released unchanged: constant, or told by what is given, in every cluster.",
+            "Use larger clusters, or call the column what it is: given.",
+            {"columns": ", ".join(columns.unchanged), "count": len(columns.unchanged)},
         )
     if risk.told:
         away = [told for told in risk.told if told.given_away]

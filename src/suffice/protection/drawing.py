@@ -12,6 +12,7 @@ from suffice.algebra.array import CONSTANT, Array
 from suffice.algebra.decomposition import gqr
 from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
+from suffice.method.masked import finite
 from suffice.method.synthetic import Synthetic, exact_step
 from suffice.protection.aligned import AlignedBlock, Looks
 from suffice.protection.protected import Drawing, Protected, ReleasedColumns, Stratum
@@ -114,7 +115,11 @@ def _values(original: Original, method: Synthetic, models: Sequence[tuple[Array,
     """The records of each group, one group below the other; each group has random numbers of its own."""
     return np.vstack(
         [
-            method.draw(*known, int(count), original.stream.child(f"resize {number}"))
+            finite(
+                method.draw(*known, int(count), original.stream.child(f"resize {number}")),
+                (int(count), original.design.k),
+                method.name,
+            )
             for number, (known, count) in enumerate(zip(models, counts, strict=True))
         ]
     )

@@ -21,6 +21,7 @@ from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import COARSE, HUGE, TINY
 from suffice.method.isometric import Isometric
+from suffice.method.masked import finite
 from suffice.protection.aligned import AlignedBlock, Looks
 from suffice.protection.protected import Stratum
 from suffice.rows.rows import BLOCK, Block
@@ -143,6 +144,7 @@ class SmallStrata:
         n, X = len(Yc), found.Q
         Z = stream.normals(0, n, method.draws(self.design.k))
         made = method.mask(X, Yc, Z if root is None else Z * root, n)
+        finite(made.Ystar, Yc.shape, method.name)
         E, Estar = rest(Yc, X), rest(made.Ystar, X)
         change = np.where(E.any(axis=0), made.Ystar - Yc, 0.0)  # what X explains, and constants, stay bit for bit
         change, U, w = (change, X, None) if root is None else (change / root, X / root, root[:, 0] ** 2)
@@ -167,7 +169,7 @@ class SmallStrata:
         noise = NOISE * np.maximum(1.0, self._size[places, :m] / scale[:, 0])
         found = gqr(A, np.maximum(RANK, noise))
         X = found.Q
-        Ystar = method.solve(X, Yc, Z, n)
+        Ystar = finite(method.solve(X, Yc, Z, n), Yc.shape, method.name)
         E, Estar = rest(Yc, X), rest(Ystar, X)
         change = Ystar - Yc if root is None else (Ystar - Yc) / root
         U, w = (X, None) if root is None else (X / root, (root * root).reshape(-1))

@@ -19,7 +19,7 @@ from suffice.design.design import Design
 from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
-from suffice.method.masked import Masked
+from suffice.method.masked import Masked, finite
 from suffice.protection.aligned import AlignedBlock, Looks, Measure
 from suffice.protection.fold import Draws, coordinates, labels_of, refined, weighed
 from suffice.rows.rows import Block, Product, Rows
@@ -218,6 +218,7 @@ class RecordComparison:
         def of(block: Block) -> Product:
             A, w = matrices.matrix(block), design.weights(block)
             Y, Ystar = A[:, m : m + k].copy(order="F"), A[:, m + k :].copy(order="F")
+            finite(Ystar, Y.shape, "The method")
             A[:, : m + k] -= basis.centre
             original = Standing.of(block, design, A[:, : m + k])
             A[:, m + k :] = (Ystar - Y) / scale
@@ -285,7 +286,9 @@ class SmallFactor:
         """Y*, and what must be said about it."""
         small = method.with_companion(self.G) if matrices.companion else method
         try:
-            return small.mask(self.X, self.Y, self.Z, self.n)
+            made = small.mask(self.X, self.Y, self.Z, self.n)
+            finite(made.Ystar, self.Y.shape, method.name)
+            return made
         except InfeasibleError as problem:
             if matrices.design.absorbed is None or hasattr(problem, "named"):
                 raise

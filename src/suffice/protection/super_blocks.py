@@ -20,7 +20,8 @@ from suffice.algebra.array import Array
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.profile import Matrices, Profile
-from suffice.errors import InfeasibleError
+from suffice.errors import InfeasibleError, UsageError
+from suffice.method.masked import Masked, finite
 from suffice.method.recordwise import Recordwise
 from suffice.protection.layout import Extras, Layout
 from suffice.protection.solution import Regression
@@ -68,7 +69,8 @@ def masked(
     columns = Matrices(design, started).columns
     runs = rows.map(lambda run: np.vstack([layout.records(block) for block in run]), columns, "gathering")
     if rows.n <= SUPER:
-        made = method.mask(layout.task(_joined(runs, rows.n, layout.width)), stream, rows.progress)
+        records = _joined(runs, rows.n, layout.width)
+        made = _made(method.mask(layout.task(records), stream, rows.progress), rows.n, design.k, method)
         values = stored(rows, iter([made.Ystar]), design.confidential)
         return MaskedRows(values, made.remarks, len(made.unmoved), layout.regression, made.labels)
     rounds = _Rounds(rows, layout, method, stream)
@@ -82,6 +84,13 @@ def _joined(runs: Iterator[Array], n: int, width: int) -> Array:
     for run in runs:
         found[last : (last := last + len(run))] = run
     return found
+
+
+def _made(made: Masked, n: int, k: int, method: Recordwise) -> Masked:
+    if not isinstance(made, Masked):
+        raise UsageError(f"{method.name} gave {type(made).__name__}: its `mask` must give Masked(Ystar).")
+    finite(made.Ystar, (n, k), method.name)
+    return made
 
 
 class _Rounds:
@@ -108,7 +117,7 @@ class _Rounds:
         for number, part in enumerate(parts):
             records = self._read(part)
             made, waits = method.part(layout.task(records), self.stream.child(f"{turn}:{number}"))
-            records[:, layout.now] = made.Ystar
+            records[:, layout.now] = _made(made, len(records), layout.design.k, method).Ystar
             waiting.append(records[waits])
             self.said.append(made.remarks)
             self.unmoved += len(made.unmoved) if last else 0

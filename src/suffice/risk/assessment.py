@@ -119,7 +119,7 @@ def assess(
         history=history,
         resemblance=Resemblance.of(done, pair, freedom),
         direction=_direction(done, method),
-        explained=ExplainedColumns.of(done),
+        explained=ExplainedColumns.of(done, seen.get("changed")),
         dependent=dependent(pair.E, design.confidential),
         copies=_copies(done, method),
         outliers=seen["outliers"],

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.algebra.array import Flags
+from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.risk.residuals import stacked_residuals
 
@@ -24,10 +26,12 @@ class ExplainedColumns:
     """In how many groups a column is constant and not zero."""
     nothing: Mapping[str, int] = field(default_factory=dict)
     """In how many it is zero."""
+    unchanged: tuple[str, ...] = ()
+    """Other columns of which no cell has changed, though the method carries nothing of single records over."""
 
     @classmethod
-    def of(cls, done: Protected) -> Self:
-        """Where X leaves no degree of freedom it explains everything, and other rules speak."""
+    def of(cls, done: Protected, changed: NDArray[np.int64] | None = None) -> Self:
+        """Where X leaves no degree of freedom it explains everything, and other rules speak; `changed`: cells."""
         found: Counter[tuple[str, str]] = Counter()
         for strata, E, _ in stacked_residuals(each for each in done.strata if each.nu > 0):
             still: Flags = (E == 0).all(axis=1)
@@ -37,9 +41,19 @@ class ExplainedColumns:
                 found.update((names[j], str(kind[j])) for j in np.flatnonzero(still[i]))
         names, flat = done.design.confidential, done.spread.constant
         others = [name for name, constant in zip(names, flat, strict=True) if not constant]
+        same = [] if changed is None else [names[j] for j in np.flatnonzero(changed == 0)]
         return cls(
             tuple(name for name in others if found[name, "explained"]),
             tuple(name for name in names if name not in others),
             {name: found[name, "one value"] for name in others if found[name, "one value"]},
             {name: found[name, "nothing"] for name in others if found[name, "nothing"]},
+            tuple(name for name in same if name in others and not found[name, "explained"]),
         )
+
+
+@dataclass(frozen=True, repr=False)
+class ChangeMeasure:
+    """Cells that have changed, column by column."""
+
+    def of(self, aligned: AlignedBlock) -> NDArray[np.int64]:
+        return np.asarray((aligned.change != 0).sum(axis=0))

@@ -10,6 +10,7 @@ from suffice.algebra.moments import Spread
 from suffice.design.limits import Limits
 from suffice.protection.aligned import Measure, StratumMeasure
 from suffice.risk.copies import CopyMeasure
+from suffice.risk.explained_columns import ChangeMeasure
 from suffice.risk.giants import GiantMeasure
 from suffice.risk.leaving import LeavingMeasure
 from suffice.risk.leverage import LeverageMeasure
@@ -38,4 +39,6 @@ class RiskLooks:
         }
         if self.leaving is not None:
             found["leaving"] = self.leaving
+        if self.independent:
+            found["changed"] = ChangeMeasure()
         return found if self.limits is None else {**found, "limits": LimitMeasure(self.limits)}
