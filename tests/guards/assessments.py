@@ -25,7 +25,16 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
         {name: name for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns")},
     ),
     "freedom": (Freedom, {"n": "n", "rank": "rank", "residual_rank": "residual_rank"}),
-    "leverage": (Leverage, {"leverage": "highest", "leverage_counts": "counts", "leverage_term": "term"}),
+    "leverage": (
+        Leverage,
+        {
+            "leverage": "highest",
+            "leverage_counts": "counts",
+            "leverage_term": "term",
+            "leverage_units": "units",
+            "leverage_unjudged": "unjudged",
+        },
+    ),
     "stacked": (
         StackedLeverage,
         {"stacked_leverage": "highest", "stacked_alone": "alone", "unstacked": "unstacked", "equations": "equations"},
@@ -75,6 +84,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "told_by_kept": ("told_by_kept", ()),
     "equal": ("equal", ()),
     "unique": ("unique", UniqueRecords()),
+    "repeated": ("repeated", {}),
 }
 """The others, by their flat names, and what they are in a quiet release."""
 CALM: dict[str, Any] = {

@@ -140,7 +140,7 @@ def test_a_file_is_read_run_by_run(holes: bool, tmp_path: Path, monkeypatch: pyt
     level = Domain("g", ("g",), holes=holes)
     monkeypatch.setattr("suffice.rows.rows.RUN", 1)
     rows = [open_rows(source, 2, None) for source in (data, tmp_path / "in.parquet")]
-    (one, _), (two, _) = (groups_of(each, Design.learn(each, roles), (level,))[0] for each in rows)
+    (one, *_), (two, *_) = (groups_of(each, Design.learn(each, roles), (level,))[0] for each in rows)
     assert len(one.groups) == (80 if holes else 40)
     assert np.array_equal(one.groups, two.groups)
     assert np.array_equal(one.first, two.first)

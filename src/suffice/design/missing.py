@@ -51,7 +51,7 @@ def complete_beside(rows: Rows, start: Rows | None, roles: Roles) -> tuple[Rows,
 
 
 def _dropped(rows: Rows, roles: Roles) -> Selection | None:
-    names = tuple(name for name in roles.columns if name not in (*roles.keep, *roles.identifiers))
+    names = tuple(name for name in roles.leaving if name not in roles.keep)
     looked = inspection(rows, roles)
     replace(looked, holed=looked.columns).complain(rows)  # before rows have other numbers
     absent = _flags(rows, names)

@@ -82,6 +82,13 @@ class Roles:
         "By default 10, or as many as X has columns and 2 more than are confidential.",
         None,
     )
+    unit: str | None = role(
+        replace(COLUMN, judges=True),
+        "Column that tells whose record it is, where one firm or person has several: groups and leverage are judged by "
+        "units. It leaves only if it has another role.",
+        None,
+        asked=("protect",),
+    )
 
     def __post_init__(self) -> None:
         _refuse([f"`{each.name}` must {must}." for each, value in self.items() if (must := each.rule.must(value))])
@@ -105,7 +112,13 @@ class Roles:
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that has a role."""
-        return tuple(dict.fromkeys(name for _, name in _named(self)))
+        return tuple(dict.fromkeys([*(name for _, name in _named(self)), *([self.unit] if self.unit else [])]))
+
+    @property
+    def leaving(self) -> tuple[str, ...]:
+        """The columns that a release has: all but identifiers, and what tells units and nothing else."""
+        named = dict.fromkeys(name for _, name in _named(self))
+        return tuple(name for name in named if name not in self.identifiers)
 
     def dropped(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns that have no role."""
@@ -119,7 +132,8 @@ class Roles:
 
     def canonical(self) -> str:
         """The roles as text that is the same for the same request, however it was written."""
-        told = {each.name: each.rule.canonical(v) for each, v in self.items() if each.always or v != each.default}
+        own = [(each, value) for each, value in self.items() if not each.rule.judges]
+        told = {each.name: each.rule.canonical(v) for each, v in own if each.always or v != each.default}
         return json.dumps(told, sort_keys=True, ensure_ascii=True)
 
     def check(self, columns: Mapping[str, Kind]) -> None:
@@ -134,6 +148,8 @@ class Roles:
                 mistakes.append(f"Confidential column {name!r} {UNFIT[kind]}")
         if self.weight and columns.get(self.weight, "float") not in NUMERIC:
             mistakes.append(f"The weight {self.weight!r} is not numeric. Name a column of numbers.")
+        if self.unit and columns.get(self.unit) in ("date", "other"):
+            mistakes.append(f"{self.unit!r} tells units and holds neither text nor numbers. Use one of these.")
         for name in (*self.groups, *self.labels):
             if (kind := columns.get(name, "category")) not in ("category", "integer"):
                 mistakes.append(f"{name!r} tells groups and holds {kind}s. Use text or whole numbers.")
@@ -162,13 +178,15 @@ def _refuse(mistakes: Sequence[str]) -> None:
 
 def _named(roles: Roles) -> Iterator[tuple[str, str]]:
     """(role, column) as written; what says more of a confidential column is no second role."""
-    own = ((each, value) for each, value in roles.items() if not each.rule.of_confidential)
+    own = ((each, value) for each, value in roles.items() if not (each.rule.of_confidential or each.rule.judges))
     return ((each.name, name) for each, value in own for name in each.rule.columns(value))
 
 
 def _incomplete(roles: Roles) -> Iterator[str]:
     if not roles.confidential:
         yield "No confidential column is named. Name at least one."
+    if roles.unit in roles.confidential:
+        yield f"Column {roles.unit!r} is confidential, so it cannot tell units. Name the column that does."
     if roles.smallest_pattern is not None and roles.missing != "patterns":
         yield "`smallest_pattern` says how missing cells are kept. Name missing = patterns as well."
     if roles.small_groups != "stop" and not roles.groups:

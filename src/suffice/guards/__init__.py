@@ -22,6 +22,7 @@ from suffice.guards.leverage import leverage
 from suffice.guards.limits import limits
 from suffice.guards.outliers import outliers
 from suffice.guards.precision import precision
+from suffice.guards.repeated_identifiers import repeated_identifiers
 from suffice.guards.repeated_release import repeated_release
 from suffice.guards.residual_correlation import residual_correlation
 from suffice.guards.row_order import row_order
@@ -61,5 +62,6 @@ GUARDS: dict[str, Guard] = {
     "spreadsheet": spreadsheet,
     "dependent-columns": dependent_columns,
     "unique-records": unique_records,
+    "repeated-identifiers": repeated_identifiers,
 }
 """By the name that `accept` takes, in the order in which findings of one level are shown."""

@@ -23,8 +23,8 @@ def dominance(risk: Assessment) -> Finding | None:
     return Finding(
         "dominance",
         "stop",
-        f"{count(_groups(worst), 'group')} of {worst.groups:,} by {worst.name} whose {how} gives the largest record "
-        "away to within 10 %, in some column.",
+        f"{count(_groups(worst), 'group')} of {worst.groups:,} by {worst.name} whose {how} gives the largest "
+        f"{worst.of} away to within 10 %, in some column.",
         "Join these groups with others, protect the largest records apart, or use larger clusters.",
         {"groups": _groups(worst), "of": worst.groups, "by": worst.name},
     )

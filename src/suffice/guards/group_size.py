@@ -15,7 +15,8 @@ def group_size(risk: Assessment) -> Finding | None:
 
     The mean of two tells each of them the other. Where covariances are kept too, degrees of freedom are judged.
     """
-    judged = [kept for kept in risk.groups if "mean" in kept.statistics and "covariance" not in kept.statistics]
+    means = [kept for kept in risk.groups if "mean" in kept.statistics]
+    judged = [kept for kept in means if kept.of == "unit" or "covariance" not in kept.statistics]
     worst = min(judged, key=lambda kept: kept.smallest, default=None)
     if worst is None or worst.smallest >= WARN:
         return None
@@ -25,7 +26,7 @@ def group_size(risk: Assessment) -> Finding | None:
         "group-size",
         level,
         f"{count(groups, 'group')} of {worst.groups:,} by {worst.name} with fewer than "
-        f"{STOP if level == 'stop' else WARN} records, the smallest {worst.smallest}: {_meaning(worst)}.",
+        f"{STOP if level == 'stop' else WARN} {worst.of}s, the smallest {worst.smallest}: {_meaning(worst)}.",
         "Join or drop small groups (small_groups), or make clusters of 5 records and more.",
         {"smallest": worst.smallest, "groups": groups, "by": worst.name},
     )
@@ -33,5 +34,7 @@ def group_size(risk: Assessment) -> Finding | None:
 
 def _meaning(worst: GroupSummary) -> str:
     if worst.smallest == 1:
-        return "the mean that is kept is the record"
-    return "their means tell each record the others'" if worst.smallest < STOP else "few records hide each other"
+        return f"the mean that is kept is the {worst.of}'s"
+    return (
+        f"their means tell each {worst.of} the others'" if worst.smallest < STOP else f"few {worst.of}s hide each other"
+    )

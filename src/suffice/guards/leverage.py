@@ -16,20 +16,31 @@ def leverage(risk: Assessment) -> Finding | None:
 
     A fitted value moves by h times a change of its own record; h = 1 says that the record's confidential
     values are a linear function of the statistics that are kept, whatever the method. At h = 1/2 they
-    are that for the other record of a pair.
+    are that for the other record of a pair. Where a unit is named, all records of a unit count together.
     """
     found = risk.leverage
     level = level_of(found.highest)
     if level is None:
-        return None
+        return _by_records() if found.unjudged else None
     records, bound = _worst(found.counts, level)
+    noun, of = ("unit", found.units) if found.units else ("record", risk.freedom.n)
     return Finding(
         "leverage",
         level,
-        f"{count(records, 'record')} of {risk.freedom.n:,} ({share(records, risk.freedom.n)}) with a leverage {bound}, "
-        f"the largest {found.highest:.3f}, by {found.term or 'the given terms'}: {MEANING[level]}.",
-        f"Join small categories (merge_below=5), take log() of a skewed column, or drop {found.term or 'the term'}.",
-        {"leverage": found.highest, "records": records, "term": found.term},
+        f"{count(records, noun)} of {of:,} ({share(records, of)}) with a leverage {bound}, "
+        f"the largest {found.highest:.3f}, by {found.term or 'the given terms and groups'}: {MEANING[level]}.",
+        f"Join small categories (merge_below={5 * found.usual}), take log() of a skewed column, or drop "
+        f"{found.term or 'a term'}.",
+        {"leverage": found.highest, f"{noun}s": records, "term": found.term},
+    )
+
+
+def _by_records() -> Finding:
+    return Finding(
+        "leverage",
+        "note",
+        "Groups and given terms are too many for the leverage of units: it was judged by records.",
+        "Use fewer groups, or fewer given terms.",
     )
 
 

@@ -126,7 +126,8 @@ class Attestation:
             notes += [f"constant, kept as they are: {_some(constant)}"]
         if unweighted := self.assessment.weights.unweighted:
             notes += [f"{unweighted} records have weight zero: they are protected and count in no statistic"]
-        dropped = [*design.roles.dropped((*self.rows.kinds, *self.rows.behind)), *design.roles.identifiers]
+        named = design.roles.dropped((*self.rows.kinds, *self.rows.behind)), design.roles.columns
+        dropped = [name for names in named for name in names if name not in design.roles.leaving]
         if dropped:
             notes += [f"columns dropped: {_some(dropped)}"]
         if design.roles.keep:

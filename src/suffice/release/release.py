@@ -18,7 +18,6 @@ from suffice.certificate.certificate import Certificate
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
-from suffice.design.roles import Roles
 from suffice.errors import FileError, NotPreservedError, UsageError, failing, path_of
 from suffice.files.draft import Draft, Labelled, commit, keep_apart
 from suffice.files.kind import write_kind
@@ -89,7 +88,7 @@ class Release(Exhibit):
             raise UsageError(
                 f"{method.name} makes a column {taken[0]!r} and the data have one.\nRename that of the data."
             )
-        names = (*(name for name in rows.kinds if name in _leaving(done.outgoing.roles)), *done.labels)
+        names = (*(name for name in rows.kinds if name in done.outgoing.roles.leaving), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
         assessment = assess(done, method, seed, names, order, account, beside)
         state: dict[str, Any] = {}
@@ -354,7 +353,3 @@ def kept_files(data: Any, method: Method, key: Path | None) -> list[Labelled]:
     found = [("the data", path) for path in named_sources(data)]
     found += [("a companion file", path) for path in named_sources(method.companion)]
     return found if key is None else [*found, ("the key", key), ("the ledger", Ledger.of(key).path)]
-
-
-def _leaving(roles: Roles) -> set[str]:
-    return {*roles.columns} - {*roles.identifiers}

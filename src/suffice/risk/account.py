@@ -21,8 +21,9 @@ from suffice.design.roles import Roles
 from suffice.ledger import Entry, Ledger, Scheme, Trace
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
+from suffice.risk.units import exact_words
 from suffice.rows.fingerprint import Fingerprint, Fingerprints, value_words
-from suffice.rows.multiset import Words, fingerprints, number_words, text_words
+from suffice.rows.multiset import fingerprints
 from suffice.rows.rows import Block, Rows
 from suffice.seed import Seed
 from suffice.statistics.statistic import Promise
@@ -68,15 +69,15 @@ class Account:
         digests: of the confidential columns in their order; name: of the release
         """
         keyed = tuple(seed.digest("column", each) for each in digests)
-        entry = Entry.now(method.name, tuple(done.design.terms), 0.0, keyed, name)
+        scheme = _scheme(seed, done, settled, method)
+        entry = replace(Entry.now(method.name, tuple(done.design.terms), 0.0, keyed, name), scheme=scheme)
         account = cls(seed, Ledger.beside(seed), rows, done.design, entry)
         if account.ledger is None:
             return account
-        scheme = _scheme(seed, done, settled, method)
         named = [(role, column) for role, column in _named(done.design.roles) if rows.kinds.get(column) in READ]
         found = account.fingerprints({column for _, column in named}, [scheme])
         traces = tuple(Trace.of(seed, role, column, found[column]) for role, column in named)
-        return replace(account, entry=replace(entry, scheme=scheme, traces=traces, ties=account.ties(found, 0)))
+        return replace(account, entry=replace(entry, traces=traces, ties=account.ties(found, 0)))
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -120,11 +121,6 @@ class Account:
             return found
 
         return self.rows.fold(of, sorted(needed), "looking at the ledger")
-
-
-def exact_words(values: Any) -> Words:
-    """A word for each cell: of what tells groups every digit counts."""
-    return number_words(values) if isinstance(values, np.ndarray) else text_words(values)
 
 
 def columns_of(scheme: Scheme) -> list[str]:

@@ -32,9 +32,10 @@ from suffice.risk.resemblance import WORTH, Resemblance
 from suffice.risk.residuals import ResidualPair
 from suffice.risk.row_order import RowOrder
 from suffice.risk.signs import negatives
-from suffice.risk.stacked_leverage import StackedLeverage
+from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.told import Told, by_given, by_kept
 from suffice.risk.unique_records import UniqueRecords
+from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
 from suffice.risk.whole_numbers import FractionMeasure
 from suffice.rows.derived import RELEASED
@@ -79,6 +80,8 @@ class Assessment:
     equal: tuple[EqualCells, ...] = ()
     """Values that stand beside themselves."""
     unique: UniqueRecords = field(default_factory=UniqueRecords)
+    repeated: Mapping[str, float] = field(default_factory=dict)
+    """Identifiers that several records have: how many on average."""
 
     @property
     def reach(self) -> float:
@@ -114,7 +117,7 @@ def assess(
         request=Request.of(method, design, seed, columns),
         freedom=freedom,
         groups=groups,
-        leverage=Leverage.of(done.strata),
+        leverage=by_units(done.marked, account, Leverage.of(done.strata)),
         stacked=StackedLeverage.of(done.marked, account, history, freedom.rank),
         history=history,
         resemblance=Resemblance.of(done, pair, freedom),
@@ -134,6 +137,7 @@ def assess(
         told_by_kept=by_kept(sample),
         equal=equal_cells(sample),
         unique=UniqueRecords.of(done.rows, sample),
+        repeated=repeated_identifiers(account.rows, design.roles),
     )
 
 

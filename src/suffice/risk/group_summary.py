@@ -20,6 +20,7 @@ from suffice.risk.dominance import Concentration
 from suffice.risk.nesting import Nesting
 from suffice.risk.outliers import FAR
 from suffice.risk.residuals import pooled
+from suffice.risk.units import UnitTotals, unit_words
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Product, Rows, Run
@@ -53,6 +54,8 @@ class GroupSummary:
     """Groups whose total gives their largest record away in some column."""
     narrow: int = 0
     """Groups whose mean and variance do."""
+    of: str = "record"
+    """What sizes and totals are about: a record, or a unit, which may have several."""
 
 
 def summaries(done: Protected, method: Method) -> tuple[GroupSummary, ...]:
@@ -91,21 +94,29 @@ def _together(parts: tuple[Any, ...]) -> Any:
 
 def groups_of(
     rows: Rows, design: Design, levels: tuple[Domain, ...], own: tuple[Domain, ...] = ()
-) -> list[tuple[Concentration, Nesting | None]]:
+) -> list[tuple[Concentration, Nesting | None, Concentration | None]]:
     """What is seen of the groups of every level, and of the method's smallest ones inside its others, in one pass.
 
     own: those of the levels that the method makes; its smallest groups come last
     """
     outer = [place for place, level in enumerate(levels) if level in own and level != own[-1]]
 
-    def of(run: Run) -> list[Concentration | Nesting]:
-        words, Y = _labelled(run, design, levels)
-        return [*(Concentration.of(word, Y) for word in words), *(Nesting.of(words[i], words[-1]) for i in outer)]
+    unit = design.roles.unit
 
-    columns = tuple(dict.fromkeys([*(name for level in levels for name in level.by), *design.confidential]))
-    found = GroupTables.whole(rows, of, columns) if levels else []
-    nested = dict(zip(outer, found[len(levels) :], strict=True))
-    return [(found[place], nested.get(place)) for place in range(len(levels))]
+    def of(run: Run) -> list[Concentration | Nesting | UnitTotals]:
+        words, Y = _labelled(run, design, levels)
+        units = [] if unit is None else [np.concatenate([unit_words(block, unit) for block in run])]
+        return [
+            *(Concentration.of(word, Y) for word in words),
+            *(UnitTotals.of(word, own, Y) for own in units for word in words),
+            *(Nesting.of(words[i], words[-1]) for i in outer),
+        ]
+
+    by = [*(name for level in levels for name in level.by), *design.confidential, *([unit] if unit else [])]
+    found, count = GroupTables.whole(rows, of, tuple(dict.fromkeys(by))) if levels else [], len(levels)
+    units = [each.concentration() for each in found[count : 2 * count]] if unit else [None] * count
+    nested = dict(zip(outer, found[count + (count if unit else 0) :], strict=True))
+    return [(found[place], nested.get(place), units[place]) for place in range(count)]
 
 
 def _labelled(run: Run, design: Design, levels: tuple[Domain, ...]) -> tuple[list[NDArray[np.uint64]], Array]:
@@ -121,11 +132,13 @@ def _level(
     level: Domain,
     found: Concentration,
     nested: Nesting | None,
+    units: Concentration | None,
     finest: int,
     rank: int,
 ) -> GroupSummary:
     """The groups of one level; covariances of residuals count as covariances.
 
+    units: the same groups, of units, where these are what sizes and totals are about
     finest: columns whose fits are kept in the method's smallest groups
     """
     here = [promise for promise in promises if promise.domain == level]
@@ -139,17 +152,19 @@ def _level(
     else:
         nu = sizes - 1 - terms
     covariance, made = "covariance" in statistics, bool({*level.by} & {*done.labels})
+    judged = found if units is None else units
     return GroupSummary(
         level.name,
         (*statistics, *(["covariance"] if around and not covariance else [])),
         len(sizes),
-        int(sizes.min()),
-        _small(sizes),
+        int(judged.sizes[judged.sizes > 0].min()),
+        _small(judged.sizes[judged.sizes > 0]),
         int(nu.min()) if covariance or around else None,
         _thin(nu, rank),
         rank,
-        _groups(done, found, found.dominated, made),
+        _groups(done, judged, judged.dominated, made),
         _groups(done, found, found.narrow, made) if covariance else 0,
+        "record" if units is None else "unit",
     )
 
 

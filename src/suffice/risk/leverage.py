@@ -53,6 +53,12 @@ class Leverage:
     highest: float = 0.0
     counts: tuple[int, int, int] = (0, 0, 0)
     term: str = ""
+    units: int = 0
+    """How many units there are, where leverages are those of units; 0: they are those of records."""
+    usual: int = 1
+    """Records of a unit: half of the units have no more."""
+    unjudged: bool = False
+    """Whether a unit is named and leverages are those of records all the same."""
 
     @classmethod
     def of(cls, strata: Sequence[Stratum]) -> Self:

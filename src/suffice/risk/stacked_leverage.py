@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +18,11 @@ from suffice.errors import SufficeError
 from suffice.ledger import Scheme
 from suffice.protection.fold import NONE, coordinates, fold, labels_of
 from suffice.protection.solution import Regression
-from suffice.risk.account import Account, exact_words, unpacked
+from suffice.risk.account import Account, unpacked
 from suffice.risk.history import History
-from suffice.risk.leverage import LeverageMeasure, Peaks
+from suffice.risk.leverage import Leverage, LeverageMeasure, Peaks
+from suffice.risk.unit_leverage import unit_leverage
+from suffice.risk.units import exact_words
 from suffice.rows.arrow import as_float, concatenated
 from suffice.rows.multiset import fingerprints
 from suffice.rows.rows import Block, Rows
@@ -60,10 +62,11 @@ def _highest(rows: Rows, account: Account, schemes: Sequence[Scheme]) -> tuple[f
     alike = len({(each.weight, each.settled) for each in (own, *schemes)}) == 1
     stack = _Stack(rows if alike else account.rows, alike, own.weight)
     stack.add(own, rows, account)
-    alone = 0.0 if alike else stack.leverage()
+    unit = account.design.roles.unit
+    alone = 0.0 if alike else stack.leverage(unit).highest
     for scheme in schemes:
         stack.add(scheme, rows, account)
-    return stack.leverage(), alone
+    return stack.leverage(unit).highest, alone
 
 
 @dataclass
@@ -131,11 +134,25 @@ class _Stack:
         self.columns[name] = values
         return Factor(name, transform)
 
-    def leverage(self) -> float:
+    def leverage(self, unit: str | None) -> Leverage:
+        """The highest of a record, or of a unit."""
         rows = self.rows.with_columns({**self.columns, ANY: np.arange(self.rows.n, dtype=np.float64)})
         given = " + ".join([*([] if self.alike else ["0"]), *self.terms])
         roles = Roles(confidential=[ANY], given=given, weight=self.weight or None if self.alike else None)
-        return highest_leverage(rows, Design.learn(rows, roles))
+        known = regression(rows, Design.learn(rows, roles))
+        return Leverage(highest_leverage(rows, known)) if unit is None else unit_leverage(rows, known, unit)
+
+
+def by_units(rows: Rows, account: Account, records: Leverage) -> Leverage:
+    """The leverages of units in what this release keeps; those of records where that is too wide to be judged whole."""
+    if account.design.roles.unit is None:
+        return records
+    stack = _Stack(rows, True, account.entry.scheme.weight)
+    try:
+        stack.add(account.entry.scheme, rows, account)
+        return stack.leverage(account.design.roles.unit)
+    except SufficeError:
+        return replace(records, unjudged=True)
 
 
 def _spread(values: NDArray[Any], there: Flags | None) -> NDArray[Any]:
@@ -151,18 +168,23 @@ def _codes(words: Sequence[Any]) -> NDArray[np.int64]:
     return np.unique(fingerprints(len(words[0]), words), return_inverse=True)[1].astype(np.int64)
 
 
-def highest_leverage(rows: Rows, design: Design) -> float:
+def regression(rows: Rows, design: Design) -> Regression:
+    """X folded to its small factor."""
     matrices = Matrices(design, False)
     profile = matrices.profile(rows)
     basis = coordinates(rows, matrices, profile, NONE)
-    known = Regression(matrices, profile, *fold(rows, matrices, basis, NONE, profile.spread))
-    measure = LeverageMeasure(known.hat)
+    return Regression(matrices, profile, *fold(rows, matrices, basis, NONE, profile.spread))
+
+
+def highest_leverage(rows: Rows, known: Regression) -> float:
+    """Of a record."""
+    basis, measure = known.isometry.basis, LeverageMeasure(known.hat)
 
     def of(block: Block) -> Peaks:
-        A = matrices.matrix(block)
+        A = known.matrices.matrix(block)
         Y = A[:, known.confidential]
         A -= basis.centre
-        basis.divide(A, labels_of(design, basis, block))
+        basis.divide(A, labels_of(known.design, basis, block))
         return measure.of(known.aligned(block, A, Y, Y, Y))
 
-    return rows.fold(of, matrices.columns, "stacking").highest.leverage
+    return rows.fold(of, known.matrices.columns, "stacking").highest.leverage
