@@ -19,19 +19,18 @@ SAMPLED = (0.1, 0.5, 1.0)  # share of each size class in the survey: the weight 
 
 PLAN = """\
 # The whole request in one file: suffice run plan.toml
+# No [[method]] is named: new values by IPSO, rotated inside the bounds.
 
 [data]
 path = "firms.parquet"
 
 [roles]
 confidential = ["turnover", "wages", "taxes", "other_costs", "total_costs"]
-given = "C(region) + C(industry) + log(employees)"
-weight = "weight"
-identifiers = ["firm_id"]
-keep = ["size"]
-
-[[method]]
-name = "ipso"
+given = "C(region) + C(industry)"      # regressions on these are kept
+weight = "weight"                     # the statistics that are kept are weighted ones
+bounds = "observed-sign"              # what was never negative stays so
+identifiers = ["firm_id"]             # dropped
+keep = ["size"]                       # released as it is
 
 [seed]
 key_file = "secret.key"

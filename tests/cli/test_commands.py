@@ -366,6 +366,7 @@ def test_demo(suffice):
     for line in statistics(ended.out):
         *_, one, two = line.split()
         assert abs(float(one) - float(two)) <= 1e-10 * abs(float(one)), line
+    assert min(pq.read_table("demo/release.parquet")["turnover"].to_pylist()) >= 0
     assert suffice("demo", "demo").code == 7
     assert suffice("demo", "demo", "--force").code == 0
 
@@ -374,7 +375,7 @@ def statistics(out: str) -> Iterator[str]:
     lines = [
         line
         for line in out.splitlines()
-        if line.startswith(("  mean of", "  sd of", "  correlation of", "  regression of"))
+        if line.startswith(("  weighted mean", "  weighted sd", "  weighted corr", "  weighted reg"))
     ]
     assert len(lines) > 12
     return iter(lines)

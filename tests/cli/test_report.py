@@ -17,7 +17,7 @@ from suffice.certificate.certificate import Certificate, Coefficients
 from suffice.errors import FileError
 from suffice.guards.finding import Finding
 from suffice.report import private, public
-from suffice.report.histograms import BINS, Histograms
+from suffice.report.histograms import BINS, SHARES, Histograms
 from suffice.rows.memory import MemoryRows
 from suffice.statistics.statistic import Claim
 from tests.tolerances import ENGINE
@@ -96,12 +96,6 @@ def test_private_page_says_so_and_shows_each_column():
     assert "Use logs." in text
 
 
-def test_a_release_too_large_to_draw_still_has_its_page():
-    text = private.page(CERTIFICATE, [FINDING], None)
-    assert "data:image/png" not in text
-    assert "has negatives" in text
-
-
 def test_private_page_is_for_its_owner_alone(tmp_path: Path):
     release = protect(table(1), Roles(confidential=["wages"]), Ipso())
     release.report(tmp_path / "report.html")
@@ -155,3 +149,74 @@ def test_a_constant_column_is_drawn_and_correlates_with_nothing():
     assert found.counts[0][1].max() == 3
     assert found.correlations[0][0, 1] == 0
     assert "png" in private.page(CERTIFICATE, [], found)
+
+
+def test_figures_are_those_of_the_cells_that_are_there():
+    rng = np.random.default_rng(3)
+    y, w = rng.normal(5, 2, 900), rng.uniform(1, 2, 900)
+    y[::7] = np.nan
+    data = pa.table({"y": y, "w": w})
+    there = ~np.isnan(y)
+    found = Histograms.of(MemoryRows(data), MemoryRows(data), ["y"], "w").figures[0]
+    assert found.mean[0] == pytest.approx(np.average(y[there], weights=w[there]), rel=1e-12)
+    assert found.sd[0] == pytest.approx(np.sqrt(np.cov(y[there], aweights=w[there], ddof=0)), rel=1e-12)
+    assert found.plain_mean[0] == pytest.approx(y[there].mean(), rel=1e-12)
+    assert (found.low[0], found.high[0]) == (y[there].min(), y[there].max())
+    assert found.quantiles[0] == pytest.approx(np.quantile(y[there], SHARES))
+    assert (found.negative[0], found.missing[0]) == ((y < 0).sum(), (~there).sum())
+
+
+def test_quantiles_of_a_long_file_are_those_of_some_records(monkeypatch: pytest.MonkeyPatch):
+    data = MemoryRows(pa.table({"y": np.arange(20_000.0)}))
+    monkeypatch.setattr("suffice.report.histograms.MOST", 1000)
+    found = Histograms.of(data, data, ["y"]).figures[0]
+    assert found.quantiles[0] == pytest.approx(19_999 * np.array(SHARES), abs=20)
+    assert found.high[0] == 19_999
+
+
+def test_money_has_a_bent_axis_and_heights_have_not():
+    rng = np.random.default_rng(4)
+    data = pa.table({"money": rng.lognormal(9, 1.5, 2000), "height": rng.normal(170, 10, 2000)})
+    found = Histograms.of(MemoryRows(data), MemoryRows(data), ["money", "height"])
+    assert found.bends[0] is not None
+    assert found.bends[1] is None
+    assert (found.counts[0].sum(axis=1) == 2000).all()
+    assert found.counts[0][0].max() < 400  # straight, 9 in 10 would stand in the first bin
+
+
+def test_the_report_has_figures_remarks_and_coefficients_side_by_side(tmp_path: Path):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=300)
+    data = pa.table({"y": np.exp(x + rng.normal(size=300)), "x": x, "w": rng.uniform(1, 2, 300)})
+    release = protect(data, Roles(confidential=["y"], given="x", weight="w"), "romm:correlation=0.5")
+    release.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    root = np.sqrt(data["w"].to_numpy())
+    X = np.column_stack([np.ones(300), x])
+    slope = np.linalg.lstsq(root[:, None] * X, root * data["y"].to_numpy(), rcond=None)[0][1]
+    assert page.count(f"{slope:,.8g}") == 2
+    assert "Remarks for you alone" in page
+    assert "residual correlation with the original: y 0." in page
+    for words in ("mean, weighted", "mean, unweighted", "sd, weighted", "50% quantile", "smallest", "negative cells"):
+        assert words in page
+    assert page.count(f"{data['y'].to_numpy().max():,.6g}") == 1
+    with pytest.raises(FileError, match="exists already"):
+        release.report(tmp_path / "report.html")
+
+
+def test_a_table_is_not_broken_and_a_heading_stays_with_what_it_heads(page: str):
+    rules = page.partition("@media print")[2].partition("</style>")[0]
+    assert re.search(r"section, table[^{]*{ break-inside: avoid", rules)
+    assert re.search(r"h2, h3[^{]*{ break-after: avoid", rules)
+
+
+def test_a_release_of_new_records_and_one_with_holes_have_a_report(tmp_path: Path):
+    data = table(1)
+    protect(data, Roles(confidential=["wages", HOSTILE]), "resize:m=100").report(tmp_path / "new.html")
+    assert "Regressions" not in (tmp_path / "new.html").read_text()
+    wages = data["wages"].to_numpy().copy()
+    wages[:40] = np.nan
+    holes = pa.table({"wages": wages, "x": data["w"]})
+    roles = Roles(confidential=["wages"], given="x", missing="patterns")
+    protect(holes, roles).report(tmp_path / "holes.html")
+    assert "missing cells" in (tmp_path / "holes.html").read_text()

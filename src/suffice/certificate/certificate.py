@@ -12,17 +12,12 @@ from typing import Any
 import numpy as np
 
 import suffice
-from suffice.algebra.array import Array
-from suffice.algebra.decomposition import independent
-from suffice.algebra.moments import Moments
+from suffice.certificate.regressions import STEEP, Regressions
 from suffice.report.exhibit import Exhibit
 from suffice.statistics.comparison import Comparison
 from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import BOUND, Claim, Promise, at_most
 from suffice.statistics.sums import Reference
-
-STEEP = 1e6
-"""Condition of X above which coefficients, unlike fits, are not compared."""
 
 EXPECTED = ("mean", "covariance", "fit", "limits")
 """Statistics of which it is said where they are not kept."""
@@ -43,6 +38,11 @@ class Coefficients:
 
     gap: float = field(repr=False)
     condition: float
+
+    @classmethod
+    def of(cls, pair: Pair) -> Coefficients:
+        found = Regressions.of(pair)
+        return cls(found.gap, found.condition)
 
     @property
     def told(self) -> dict[str, float | None]:
@@ -234,7 +234,7 @@ def certify(
         reference.design.confidential,
         method,
         source,
-        coefficients(comparison.pair) if "fit" in kept else None,
+        Coefficients.of(comparison.pair) if "fit" in kept else None,
         notes,
         (*_lacking(kept, claims, reference), *not_promised, *_unweighted(reference), *_never(claims, granted)),
         None if reference.redrawn else original.rows == released.rows and same_weight,
@@ -260,27 +260,3 @@ def _never(claims: tuple[Claim, ...], granted: set[str]) -> list[str]:
     shapes, groups, after = NEVER_PROMISED
     said = shapes, OTHER_GROUPS if any(claim.level for claim in claims) else groups, after
     return [each for each in said if each not in granted]
-
-
-def coefficients(pair: Pair) -> Coefficients:
-    """Coefficients of every confidential column on the given ones, from correlations."""
-    m = len(pair.given)
-    kept = [j for j in range(m) if not pair.constant[j]]
-    before, after = (_correlation(pair, moments) for moments in pair.whole)
-    kept = [kept[j] for j in independent(before[np.ix_(kept, kept)], 1e-14)]
-    if not kept:
-        return Coefficients(0.0, 1.0)
-    S = before[np.ix_(kept, kept)]
-    condition = float(np.sqrt(np.linalg.cond(S)))
-    if not condition < STEEP:
-        return Coefficients(float("nan"), condition)
-    B, Bstar = (np.linalg.solve(C[np.ix_(kept, kept)], C[kept, m:]) for C in (before, after))
-    residual = np.maximum(1.0 - np.einsum("ij,ij->j", before[kept, m:], B), 1e-12)
-    nu = max(pair.whole[0].rows - len(kept) - 1, 1)
-    error = np.sqrt(np.outer(np.diagonal(np.linalg.inv(S)), residual) / nu)
-    return Coefficients(float(np.abs((Bstar - B) / error).max()), condition)
-
-
-def _correlation(pair: Pair, moments: Moments) -> Array:
-    second = moments.covariance if pair.spans_one else moments.products / moments.weight
-    return np.asarray(second / np.outer(pair.sd, pair.sd))

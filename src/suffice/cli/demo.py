@@ -70,11 +70,11 @@ def _before_and_after(plan: Plan) -> None:
 
     before = pq.read_table(plan.path(plan.data.path))
     after = pq.read_table(plan.path(plan.release.path))
-    say("\n4. Before and after (weighted)", "bold")
-    say(f"\n  {'':<42}{'original':>22}{'released':>22}")
+    say("\n4. Before and after; what is kept is weighted, by the plan", "bold")
+    say(f"\n  {'':<52}{'original':>20}{'released':>20}")
     roles = replace(plan.roles.build(), identifiers=())
     for (name, one), (_, two) in zip(_statistics(before, roles), _statistics(after, roles), strict=True):
-        say(f"  {name:<42}{one:>22.12g}{two:>22.12g}")
+        say(f"  {name:<52}{one:>20.12g}{two:>20.12g}")
     say("\n5. The first rows of each: shuffled, and with new values", "bold")
     for title, table in (("original", before), ("released", after)):
         say(f"\n  {title}\n{_rows(table)}")
@@ -96,11 +96,13 @@ def _statistics(table: pa.Table, roles: Roles) -> Iterator[tuple[str, float]]:
     mean = np.average(Y, axis=0, weights=w)
     covariance = np.cov(Y, rowvar=False, aweights=w, ddof=0)
     for name, value in zip(roles.confidential, mean, strict=True):
-        yield f"mean of {name}", value
+        yield f"weighted mean of {name}", value
+    yield f"unweighted mean of {roles.confidential[0]}, not promised", Y[:, 0].mean()
+    yield f"smallest {roles.confidential[0]}, at least 0", Y[:, 0].min()
     for name, value in zip(roles.confidential, np.sqrt(np.diagonal(covariance)), strict=True):
-        yield f"sd of {name}", value
+        yield f"weighted sd of {name}", value
     one, two = roles.confidential[:2]
-    yield f"correlation of {one}, {two}", covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
+    yield f"weighted correlation of {one}, {two}", covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
     parts = [roles.confidential.index(name) for name in ("wages", "taxes", "other_costs")]
     yield (
         "largest gap of total_costs and its parts",
@@ -109,7 +111,7 @@ def _statistics(table: pa.Table, roles: Roles) -> Iterator[tuple[str, float]]:
     root = np.sqrt(w)[:, None]
     beta = np.linalg.lstsq(root * X, root * Y[:, :1], rcond=None)[0][:, 0]
     for name, value in list(zip(design.names, beta, strict=True))[-SHOWN:]:
-        yield f"regression of {one}: {name}", value
+        yield f"weighted regression of {one}: {name}", value
 
 
 def _rows(table: pa.Table) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from suffice.algebra.moments import Spread
 from suffice.certificate.certificate import Certificate, certify, in_order
+from suffice.certificate.regressions import Regressions
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.method.method import Method
@@ -74,6 +75,14 @@ class Attestation:
             digest=digest,
             date=datetime.now(UTC).date().isoformat() if file else "",
         )
+
+    def regressions(self) -> Regressions | None:
+        """On the given columns, before and after; None where the method does not keep them, or records are new."""
+        if self.done.drawn is not None or not any(
+            each.name == "fit" and each.domain.whole for each in self._promises()
+        ):
+            return None
+        return Regressions.of(compared(self._reference, self.done.leaving, ()).pair)
 
     @cached_property
     def _reference(self) -> Reference:

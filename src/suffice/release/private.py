@@ -21,4 +21,5 @@ def private_page(release: Release, certificate: Certificate) -> str:
     roles, drawn = one.design.roles, one.done.drawn
     leaving = one.done.leaving if drawn is None else MemoryRows(pa.table(dict(drawn.columns)))
     binned = Histograms.of(one.rows, leaving, roles.confidential, roles.weight)
-    return private.page(certificate, release.findings, binned, roles.weight is not None)
+    told = certificate.private, one.attestation.regressions()
+    return private.page(certificate, release.findings, binned, roles.weight is not None, *told)

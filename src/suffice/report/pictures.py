@@ -18,19 +18,40 @@ if TYPE_CHECKING:
 BEFORE, AFTER = "#9aa5b1", "#0b6e75"
 
 
-def histogram(edges: Array, before: NDArray[np.int64], after: NDArray[np.int64]) -> str:
-    """Records per bin before and after, on one scale; released ones of another number are drawn to it."""
+def histogram(edges: Array, bend: float | None, before: NDArray[np.int64], after: NDArray[np.int64]) -> str:
+    """Records per bin before and after, on one scale; released ones of another number are drawn to it.
+
+    bend: where the axis begins to go with the logarithm
+    """
     scale = before.sum() / max(int(after.sum()), 1)
-    figure = _figure(5.2, 2.3)
+    figure = _figure(5.2, 3.0)
     axes = figure.add_subplot()
     axes.stairs(before, edges, fill=True, color=BEFORE, label="original")
     label = "released" if before.sum() == after.sum() else f"released, times {scale:.3g}"
     axes.stairs(after * scale, edges, color=AFTER, linewidth=1.6, label=label)
     axes.set_ylabel("records")
-    axes.locator_params(nbins=5)
+    if bend is None:
+        axes.locator_params(nbins=5)
+    else:
+        _bent(axes, edges, bend)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     return _png(figure)
+
+
+def _bent(axes: Any, edges: Array, bend: float) -> None:
+    """An axis straight about zero and logarithmic beyond, with powers of ten to read it by."""
+    from matplotlib.ticker import FuncFormatter
+
+    axes.set_xscale("asinh", linear_width=bend)
+    axes.set_xlim(edges[0], edges[-1])
+    top = float(np.abs(edges[[0, -1]]).max())
+    powers = 10.0 ** np.arange(np.floor(np.log10(bend)) - 1, np.floor(np.log10(top)) + 1)
+    powers = powers[powers >= bend / 5][:: max(1, len(powers) // 4)]
+    ticks = np.concatenate([-powers[::-1], [0.0], powers])
+    axes.set_xticks(ticks[(ticks >= edges[0]) & (ticks <= edges[-1])])
+    axes.minorticks_off()
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if bend >= 1 else f"{x:g}"))
 
 
 def correlations(before: Array, after: Array, names: Sequence[str]) -> str:

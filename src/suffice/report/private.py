@@ -1,33 +1,94 @@
-"""Before and after, for the data holder only: certificate, findings, binned columns, correlations."""
+"""Before and after, for the data holder only: findings, remarks, columns, correlations, coefficients, certificate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
+from suffice.algebra.array import Array
 from suffice.report import pictures
-from suffice.report.histograms import Histograms
+from suffice.report.histograms import SHARES, Histograms
 from suffice.report.page import Document, render
 
+Line = tuple[str, str, str, str]
+MOST = 60
+"""Coefficients of a column that are shown."""
 
-def page(certificate: Document, findings: Iterable[object], binned: Histograms | None, weighted: bool = False) -> str:
-    """The page as HTML; without pictures where there is nothing to draw from."""
+
+class Regression(Protocol):
+    """Coefficients before and after: a row for every term, a column for every confidential one."""
+
+    @property
+    def terms(self) -> tuple[str, ...]: ...
+    @property
+    def before(self) -> Array: ...
+    @property
+    def after(self) -> Array: ...
+    @property
+    def error(self) -> Array: ...
+
+
+def page(
+    certificate: Document,
+    findings: Iterable[object],
+    binned: Histograms,
+    weighted: bool = False,
+    remarks: Sequence[str] = (),
+    regression: Regression | None = None,
+) -> str:
+    """The page as HTML.
+
+    weighted: whether means, standard deviations, correlations and coefficients are
+    remarks: what the method says of the release, for the data holder
+    """
+    before, after = binned.correlations
     return render(
         "private.html",
         certificate=certificate.as_dict(exact=True),
         findings=list(findings),
         weighted=weighted,
-        **(_drawn(binned) if binned else {"histograms": ()}),
+        remarks=remarks,
+        columns=list(_columns(binned, weighted)),
+        correlations=pictures.correlations(before, after, binned.names),
+        difference=float(np.abs(after - before).max()),
+        coefficients=list(_coefficients(binned.names, regression)) if regression and regression.terms else (),
+        more=max(0, len(regression.terms) - MOST) if regression else 0,
     )
 
 
-def _drawn(binned: Histograms) -> dict[str, Any]:
-    before, after = binned.correlations
-    columns = zip(binned.names, binned.edges, *binned.counts, strict=True)
-    return {
-        "histograms": [(name, pictures.histogram(edges, one, two)) for name, edges, one, two in columns],
-        "correlations": pictures.correlations(before, after, binned.names),
-        "difference": float(np.abs(after - before).max()),
-    }
+def _columns(binned: Histograms, weighted: bool) -> Iterator[dict[str, Any]]:
+    """Every column: its name, its picture, and its figures as lines of a table."""
+    one, two = binned.figures
+    for j, name in enumerate(binned.names):
+        counts = [count[j] for count in binned.counts]
+        lines = [
+            ("mean, weighted" if weighted else "mean", one.mean[j], two.mean[j]),
+            *([("mean, unweighted", one.plain_mean[j], two.plain_mean[j])] if weighted else []),
+            ("sd, weighted" if weighted else "sd", one.sd[j], two.sd[j]),
+            ("smallest", one.low[j], two.low[j]),
+            *((f"{share:.0%} quantile", one.quantiles[j, i], two.quantiles[j, i]) for i, share in enumerate(SHARES)),
+            ("largest", one.high[j], two.high[j]),
+        ]
+        whole = [("negative cells", one.negative[j], two.negative[j])]
+        if one.missing[j] or two.missing[j]:
+            whole += [("missing cells", one.missing[j], two.missing[j])]
+        yield {
+            "name": name,
+            "picture": pictures.histogram(binned.edges[j], binned.bends[j], *counts),
+            "bent": binned.bends[j] is not None,
+            "lines": [
+                *((title, f"{before:,.6g}", f"{after:,.6g}") for title, before, after in lines),
+                *((title, f"{before:,}", f"{after:,}") for title, before, after in whole),
+            ],
+        }
+
+
+def _coefficients(names: Sequence[str], regression: Regression) -> Iterator[tuple[str, list[Line]]]:
+    """Every confidential column, with a line for every term."""
+    for j, name in enumerate(names):
+        both = zip(
+            regression.terms, regression.before[:, j], regression.after[:, j], regression.error[:, j], strict=True
+        )
+        yield name, [(term, f"{b:,.8g}", f"{a:,.8g}", f"{e:,.3g}") for term, b, a, e in both][:MOST]
