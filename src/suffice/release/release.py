@@ -294,6 +294,11 @@ class Release(Exhibit):
         accepted = {finding.rule: finding.accepted for finding in self.findings if finding.accepted}
         ledger.add(replace(self.account.entry, reach=reach, accepted=accepted, rank=risk.freedom.rank))
 
+    def exhibit(self) -> dict[str, Any]:
+        known: Certificate | None = self._state.get("certificate")  # that of a file takes a pass
+        told = {"certificate": known.as_dict(), "private": known.private} if known else {}
+        return {"title": repr(self), "findings": self.findings, **told}
+
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
         n: Any = self.rows.n if self.done.drawn is None else self.done.drawn.n

@@ -17,7 +17,7 @@ MOST = 60
 """Coefficients of a column that are shown."""
 
 
-class Regression(Protocol):
+class CoefficientTable(Protocol):
     """Coefficients before and after: a row for every term, a column for every confidential one."""
 
     @property
@@ -36,7 +36,7 @@ def page(
     binned: Histograms,
     weighted: bool = False,
     remarks: Sequence[str] = (),
-    regression: Regression | None = None,
+    table: CoefficientTable | None = None,
 ) -> str:
     """The page as HTML.
 
@@ -53,13 +53,13 @@ def page(
         columns=list(_columns(binned, weighted)),
         correlations=pictures.correlations(before, after, binned.names),
         difference=float(np.abs(after - before).max()),
-        coefficients=list(_coefficients(binned.names, regression)) if regression and regression.terms else (),
-        more=max(0, len(regression.terms) - MOST) if regression else 0,
+        coefficients=list(_coefficients(binned.names, table)) if table and table.terms else (),
+        more=max(0, len(table.terms) - MOST) if table else 0,
     )
 
 
 def _columns(binned: Histograms, weighted: bool) -> Iterator[dict[str, Any]]:
-    """Every column: its name, its picture, and its figures as lines of a table."""
+    """Every column: its name, its picture, and its figures, line by line."""
     one, two = binned.figures
     for j, name in enumerate(binned.names):
         counts = [count[j] for count in binned.counts]
@@ -85,10 +85,8 @@ def _columns(binned: Histograms, weighted: bool) -> Iterator[dict[str, Any]]:
         }
 
 
-def _coefficients(names: Sequence[str], regression: Regression) -> Iterator[tuple[str, list[Line]]]:
+def _coefficients(names: Sequence[str], table: CoefficientTable) -> Iterator[tuple[str, list[Line]]]:
     """Every confidential column, with a line for every term."""
     for j, name in enumerate(names):
-        both = zip(
-            regression.terms, regression.before[:, j], regression.after[:, j], regression.error[:, j], strict=True
-        )
+        both = zip(table.terms, table.before[:, j], table.after[:, j], table.error[:, j], strict=True)
         yield name, [(term, f"{b:,.8g}", f"{a:,.8g}", f"{e:,.3g}") for term, b, a, e in both][:MOST]
