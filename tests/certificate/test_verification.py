@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice import Ipso, Mixture, Restore, Roles, Seed, protect, verify
+import suffice
+from suffice import Ipso, Mixture, Restore, Roles, Rotate, Seed, protect, verify
+from suffice.design.role import declared
 from suffice.errors import InputError
 
 ROLES = Roles(confidential=["y", "z"], given="C(g) + x", weight="w", identifiers=["id"], keep=["when", "note"])
@@ -175,3 +180,140 @@ def test_an_unknown_level_in_the_released_file_is_not_named() -> None:
     with pytest.raises(InputError) as told:
         verify(data, off, ROLES)
     assert "somewhere" not in str(told.value)
+
+
+LIMITS = Roles(confidential=["y", "z"], given="x", bounds={"y": (0, None)}, edits=["z <= y"], integer=["y"])
+
+
+def limited(n: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    y = np.rint(20 + 5 * rng.normal(size=n)).clip(1)
+    return pd.DataFrame({"x": rng.normal(size=n), "y": y, "z": y * rng.uniform(0.1, 0.9, n)})
+
+
+@pytest.mark.parametrize(
+    ("cell", "broken"),
+    [
+        (None, set()),
+        (("y", -30.0), {"limits", "whole"}),
+        (("z", 1e3), {"limits"}),
+        (("y", 0.5), {"whole"}),
+        (("y", 1.0), {"whole"}),
+    ],
+)
+def test_bounds_edits_and_whole_numbers_are_checked(cell: tuple[str, float] | None, broken: set[str]) -> None:
+    data = limited()
+    released = protect(data, LIMITS, Rotate(sweeps=5), seed=Seed.for_tests(1)).frame
+    if cell is not None:
+        released.loc[3, cell[0]] += cell[1]
+    found = verify(data, released, LIMITS)
+    assert {claim.statistic for claim in found.certificate.claims if not claim.holds} == broken
+    assert {"limits", "whole", "mean", "given"} <= {claim.statistic for claim in found.certificate.claims}
+    assert found.holds == (not broken)
+
+
+def test_what_was_not_named_is_listed_as_not_checked() -> None:
+    data = limited()
+    plain = Roles(confidential=["y", "z"], given="x")
+    released = release(data, plain)
+    assert "bounds, edits, whole numbers, groups, a weight: none was named" in verify(data, released, plain).unchecked
+    named = replace(LIMITS, integer=())
+    assert "whole numbers, groups, a weight: none was named" in verify(data, released, named).unchecked
+
+
+def test_confidential_categories_and_dates_are_compared_by_their_values() -> None:
+    data = frame()
+    roles = Roles(confidential=["y", "g", "when"], given="x", groups=["note"])
+    rng = np.random.default_rng(3)
+    released = protect(data, replace(roles, confidential=["y"], keep=["g", "when"]), Ipso(), seed=Seed.for_tests(1))
+    dealt = released.frame.copy()
+    for _, rows in dealt.groupby("note").groups.items():
+        for name in ("g", "when"):
+            dealt.loc[rows, name] = rng.permutation(dealt.loc[rows, name].to_numpy())
+    found = verify(data, dealt, roles)
+    assert found.holds, found.text()
+    said = [claim.said for claim in found.certificate.claims if claim.statistic == "distribution"]
+    assert said[0] == "distributions of g, when, value by value"
+    assert said[1].endswith("in each of 5 groups by note")
+    assert set(found.certificate.negative) == {"y"}
+    other = dealt.assign(g=dealt["g"].where(dealt.index > 0, "somewhere secret"))
+    off = verify(data, other, roles)
+    assert not off.holds
+    assert "somewhere" not in off.text() + off.to_json()
+    only = Roles(confidential=["g"], given="x")
+    assert verify(data, dealt, only).holds
+    assert not verify(data, other, only).holds
+
+
+def test_a_category_that_became_a_number_and_numbers_that_are_text_are_refused() -> None:
+    data = frame()
+    roles = Roles(confidential=["y", "g"], given="x")
+    with pytest.raises(InputError, match="not of the kind"):
+        verify(data, release(data, Roles(confidential=["y"], given="x", keep=["g"])).assign(g=1), roles)
+    text = data.assign(z=["none", *map(str, data["z"][1:])])
+    with pytest.raises(InputError, match="is text because of cells"):
+        verify(text, text, Roles(confidential=["z"]))
+
+
+def test_a_certificate_beside_the_file_must_be_of_it(tmp_path: Path) -> None:
+    data, path = frame(), tmp_path / "out.csv"
+    protect(data, ROLES, Ipso(), seed=Seed.for_tests(1), accept={"seed": "a test"}).write(path)
+    found = verify(data, path, ROLES)
+    assert found.passes
+    assert not any("certified" in each for each in found.unchecked)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    found = verify(data, path, ROLES)
+    assert found.holds
+    assert not found.passes
+    assert [finding.rule for finding in found.findings] == ["digest"]
+    (tmp_path / "out.csv.certificate.json").write_text("{}")
+    assert any("names no digest" in each for each in verify(data, path, ROLES).unchecked)
+    (tmp_path / "out.csv.certificate.json").unlink()
+    found = verify(data, path, ROLES)
+    assert found.passes
+    assert any("no certificate lies beside it" in each for each in found.unchecked)
+
+
+def test_the_certificate_names_a_command_that_verifies(tmp_path: Path) -> None:
+    """The words after the file's name are the roles again, however they were written."""
+    hard = [
+        LIMITS,
+        ROLES,
+        Roles(confidential=["y"], given=["x", "g"], bounds="observed-sign", keep=["note"], merge_below=3),
+        Roles(confidential=["a, b", 'c"d'], bounds={"a, b": (-0.5, 1e6)}, groups=["g"], missing="patterns"),
+    ]
+    for roles in hard:
+        words = roles.options("verify")
+        given: dict[str, list[str]] = {}
+        for option, word in zip(words[::2], words[1::2], strict=True):
+            given.setdefault(option, []).append(word)
+        told = {each.name: (each, given[each.option]) for each in declared(Roles) if each.option in given}
+        parsed = {
+            name: each.rule.parse(value if each.rule.words == list[str] else each.rule.words(value[0]), each.option)
+            for name, (each, value) in told.items()
+        }
+        assert Roles(**parsed).canonical() == roles.canonical()
+    data = frame()
+    certificate = protect(data, ROLES, Ipso(), seed=Seed.for_tests(1), accept={"seed": "a\ntest"}).write(
+        tmp_path / "out file.csv"
+    )
+    assert certificate.verify == (
+        "suffice verify ORIGINAL 'out file.csv' --confidential y,z --given 'C(g) + x' --weight w --identifiers id "
+        "--keep when,note"
+    )
+    told = json.loads((tmp_path / "out file.csv.certificate.json").read_text())
+    assert told["digest"] == hashlib.sha256((tmp_path / "out file.csv").read_bytes()).hexdigest()
+    assert told["file"] == "out file.csv"
+    assert told["rows"] == 300
+    assert told["weight"] == "w"
+    assert told["accepted"] == {"seed": "a test"}
+    assert told["program"] == f"suffice {suffice.__version__}"
+    assert told["date"] == datetime.now(UTC).date().isoformat()
+    assert set(told["negative"]) == {"y", "z"}
+    assert "unweighted statistics" in told["not_promised"]
+    weighted = [claim["sentence"] for claim in told["claims"] if claim["statistic"] in ("mean", "covariance", "fit")]
+    assert len(weighted) == 3
+    assert all("weighted by w" in sentence for sentence in weighted)
+    assert "weighted by w" in told["summary"]
+    for text in (told["summary"], told["verify"], "accepted finding seed: a test"):
+        assert text.split(". ")[0] in certificate.text()

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -330,6 +331,36 @@ def test_verify(suffice, protect):
     ended = suffice("verify", "firms.parquet", "edited.parquet", *ROLES)
     assert ended.code == 6
     assert "does not keep" in ended.err
+    ended = suffice("verify", "firms.parquet", "edited.parquet", *ROLES, "--json")
+    assert (ended.code, ended.document["error"]["exit_code"], ended.document["holds"]) == (6, 6, False)
+
+
+def test_verify_stops_at_copies_and_at_another_file_than_the_certified_one(suffice, protect):
+    protect()
+    names = pq.read_table("out.parquet").column_names
+    pq.write_table(pq.read_table("firms.parquet", columns=names), "copy.parquet")
+    ended = suffice("verify", "firms.parquet", "copy.parquet", *ROLES)
+    assert ended.code == 4
+    assert "must not be released: copies" in ended.err
+    ended = suffice("verify", "firms.parquet", "copy.parquet", *ROLES, "--json")
+    assert (ended.code, ended.document["holds"], ended.document["passes"]) == (4, True, False)
+    pq.write_table(pq.read_table("out.parquet"), "out.parquet", compression="none")
+    ended = suffice("verify", "firms.parquet", "out.parquet", *ROLES)
+    assert ended.code == 4
+    assert "must not be released: digest" in ended.err
+
+
+def test_the_command_of_the_certificate_verifies(suffice):
+    more = ("--bound", "turnover=0:", "--edit", "taxes <= turnover", "--groups", "region", "--weight", "weight")
+    words = ("firms.parquet", "-o", "a file.parquet", *CONFIDENTIAL, *more, "--method", "rotate", "--param", "sweeps=3")
+    told = suffice("protect", *words, "--json", "--accept", "outliers=a test", "--accept", "giants=a test")
+    assert told.code == 0, told.err
+    command = shlex.split(told.document["certificate"]["verify"].replace("ORIGINAL", "firms.parquet"))
+    ended = suffice(*command[1:])
+    assert ended.code == 0, ended.err
+    assert "bounds and edits, in every record" in ended.out
+    assert "groups by region" in ended.out
+    assert suffice(*command[1:-1], "no_such_column").code == 3
 
 
 def test_key_new(suffice):

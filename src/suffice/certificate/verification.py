@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.certificate.certificate import Certificate, certify, in_order
+from suffice.certificate.overlap import Overlap
+from suffice.design.coding import Coding
 from suffice.design.design import Design
+from suffice.design.inspection import misspelt
+from suffice.design.limits import Limits
 from suffice.design.missing import complete
 from suffice.design.profile import Matrices, centre_of
 from suffice.design.roles import Roles
 from suffice.errors import InputError
-from suffice.files.source import open_rows
-from suffice.guards.finding import Finding
+from suffice.files.source import digest_of, open_rows
+from suffice.guards.finding import Finding, Findings, gravest
 from suffice.progress import Progress, listener
 from suffice.report.exhibit import Exhibit
 from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
-from suffice.rows.rows import Product, Rows
+from suffice.rows.rows import Kind, Product, Rows
 from suffice.rows.threads import cores, one_blas_thread
 from suffice.statistics.comparison import Comparison, compared
+from suffice.statistics.domain import WHOLE, Domain
 from suffice.statistics.promise import promised
+from suffice.statistics.statistic import Claim, Promise
 from suffice.statistics.sums import Reference
+from suffice.statistics.whole_numbers import WholeNumbers
 
 ALL = ("mean", "covariance", "fit")
+VALUES: tuple[Kind, ...] = ("category", "date")
+"""Kinds of confidential columns whose values are compared and no moments."""
 MOMENTS = ("mean", "covariance")
 OPAQUE = {"date", "other"}
 """Kinds of columns that are released as they are and never looked into."""
@@ -38,7 +50,7 @@ class Verification(Exhibit):
     """What a pair of files has in common, what gives concern, and what could not be checked."""
 
     certificate: Certificate
-    findings: tuple[Finding, ...]
+    findings: Findings
     unchecked: tuple[str, ...]
     same_multiset: bool | None
     """Of given columns, weights and kept columns; None where the release has other records and none of these."""
@@ -46,6 +58,11 @@ class Verification(Exhibit):
     @property
     def holds(self) -> bool:
         return self.certificate.holds and self.same_multiset is not False
+
+    @property
+    def passes(self) -> bool:
+        """Whether everything is kept and nothing was found that forbids to release the file."""
+        return self.holds and not any(finding.blocks for finding in self.findings)
 
     def text(self) -> str:
         lines = [self.certificate.text()]
@@ -66,6 +83,7 @@ class Verification(Exhibit):
                 {
                     "suffice": "verification",
                     "holds": self.holds,
+                    "passes": self.passes,
                     "same_multiset": self.same_multiset,
                     "certificate": self.certificate.as_dict(),
                     "findings": found,
@@ -103,36 +121,105 @@ def verify(
     that `missing` leaves out and cells that it blanks are left out and blanked in the original first.
     A release with another number of records, and with no columns but confidential ones and groups, is one of new
     records: means and covariances are compared, in groups if there are any, each with its own number as divisor.
+    Bounds, edits and whole numbers are checked in every released record where the roles name them; of confidential
+    categories and dates, which have no moments, the values are compared. Records of the original that stand in the
+    release, identifiers, and a certificate beside the file that is of another file are findings that stop it.
     Nothing about the random numbers or the method is needed or known.
     """
     with one_blas_thread():
         progress = listener(progress)
-        before = complete(open_rows(original, threads or cores(), progress), roles)
-        after = open_rows(released, threads or cores(), progress)
+        source, leaving = (open_rows(data, threads or cores(), progress) for data in (original, released))
+        coding = _coding(source, leaving, roles)
+        before, after = complete(coding.encoded(source), roles), coding.encoded(leaving)
         design = Design.learn(before, roles)
-        if _redrawn(before, after, roles):
-            return _of_new_records(before, after, design)
-        _check_columns(after, design, roles)
-        reference = Reference(before, design, design, *_scale(before, design))
-        promises = in_order(promised(ALL, design))
-        comparison, incomplete = _shared(compared(reference, after, promises))
-        if incomplete:
-            whole = replace(reference, design=_without_holes(design), outgoing=_without_holes(design), known={})
-            found = {**comparison.found, **compared(whole, after, in_order(())).found}
-            comparison = replace(comparison, found=found)
-        fixed = [name for name in roles.columns if name not in (*roles.confidential, *roles.identifiers)]
+        told = _of_new_records if _redrawn(before, after, roles) else _of_the_same
+        fixed = tuple(name for name in roles.columns if name in after.kinds and name not in _changing(roles))
         opaque = [name for name in fixed if OPAQUE & {before.kinds[name], after.kinds[name]}]
-        same, in_place = _compared(before, after, tuple(name for name in fixed if name not in opaque))
-        certificate = certify(
-            comparison,
-            promises,
-            terms=design.terms,
-            method="unknown",
-            source="both files",
-            notes=(*design.notes, *before.notes),
-        )
-    unchecked = (*_unchecked(fixed, opaque), *incomplete)
-    return Verification(certificate, _findings(after, roles, in_place), unchecked, same)
+        plain = tuple(name for name in fixed if name not in opaque)
+        found = told(before, after, design, tuple(coding.types), plain)
+        overlap = Overlap.of(before, after, design.confidential, plain).finding()
+        own, unchecked = _paper(released)
+    findings = gravest([*([overlap] if overlap else []), *own, *found.findings, *_findings(leaving, roles)])
+    unchecked = (*found.unchecked, *_unchecked(roles, opaque), *unchecked)
+    return replace(found, findings=findings, unchecked=unchecked)
+
+
+def _changing(roles: Roles) -> tuple[str, ...]:
+    return (*roles.confidential, *roles.identifiers)
+
+
+def _coding(before: Rows, after: Rows, roles: Roles) -> Coding:
+    """Confidential categories and dates as numbers: their values are compared, no moments of them."""
+    coded = [name for name in roles.confidential if before.kinds.get(name) in VALUES]
+    if spelt := misspelt(before, coded):
+        raise InputError("\n".join(spelt))
+    other = [name for name in coded if after.kinds.get(name) != before.kinds[name]]
+    if other:
+        named = ", ".join(map(repr, other))
+        raise InputError(f"The released file's column {named} is not there, or not of the kind that the original has.")
+    return Coding.learn(before, roles, VALUES)
+
+
+def _of_the_same(
+    before: Rows, after: Rows, design: Design, coded: Sequence[str], fixed: tuple[str, ...]
+) -> Verification:
+    """Every statistic of a release that has the records of the original."""
+    numbers = tuple(name for name in design.confidential if name not in coded)
+    part = design.part(numbers) if numbers else design
+    _check_columns(after, part, design.roles, valued=not numbers)
+    reference = Reference(before, part, part, *_scale(before, part), Limits.learn(before, part))
+    promises = in_order(_demanded(part)) if numbers else in_order(())
+    comparison, incomplete = _shared(compared(reference, after, promises))
+    if incomplete:
+        whole = replace(reference, design=_without_holes(part), outgoing=_without_holes(part), known={})
+        found = {**comparison.found, **compared(whole, after, in_order(())).found}
+        comparison = replace(comparison, found=found)
+    certificate = certify(
+        comparison,
+        promises,
+        terms=design.terms,
+        method="unknown",
+        source="both files",
+        notes=(*design.notes, *before.notes),
+        not_promised=tuple(f"{name}: its relations to other columns" for name in coded),
+    )
+    if coded:
+        claims = _of_values(before, after, design, coded)
+        certificate = replace(certificate, claims=(*certificate.claims, *claims), confidential=design.confidential)
+        certificate = replace(certificate, negative={name: certificate.negative[name] for name in numbers})
+    same, in_place = _compared(before, after, fixed)
+    order = Finding(
+        "row-order",
+        "warn",
+        "the released rows stand in the order of the original",
+        "Shuffle the rows: their order links the records.",
+    )
+    return Verification(certificate, Findings([order] * in_place), incomplete, same)
+
+
+def _demanded(design: Design) -> Iterator[Promise]:
+    """Moments, and what roles ask of every record; where whole numbers were rounded, moments are told, not demanded."""
+    roles, moments = design.roles, promised(ALL, design)
+    yield from (replace(each, exact=not roles.integer) for each in moments)
+    yield Promise("limits")
+    if roles.integer:
+        means = [promise.domain for promise in moments if promise.name == "mean" and roles.weight is None]
+        domains = [domain for domain in means if not domain.holes]  # which cells were blanked cannot be told
+        yield from (Promise(WholeNumbers(totals=True), domain) for domain in domains)
+        if WHOLE not in domains:
+            yield Promise(WholeNumbers())
+
+
+def _of_values(before: Rows, after: Rows, design: Design, names: Sequence[str]) -> list[Claim]:
+    """Columns that are no numbers have the same values as often, in the file and in its groups."""
+    roles = Roles(confidential=names, groups=design.roles.groups, missing=design.roles.missing)
+    own = Design.learn(before, roles)
+    reference = Reference(before, own, own, np.zeros(own.m + own.k), np.ones(own.m + own.k))
+    domains = [WHOLE, *([Domain.by_columns(tuple(roles.groups), False)] if roles.groups else [])]
+    promises = [Promise("distribution", domain) for domain in domains]
+    comparison = compared(reference, after, promises)
+    claims = [claim for claim in map(comparison.claim, promises) if claim is not None]
+    return [replace(claim, sentence=f"distributions of {', '.join(names)}, value by value") for claim in claims]
 
 
 def _redrawn(before: Rows, after: Rows, roles: Roles) -> bool:
@@ -142,15 +229,23 @@ def _redrawn(before: Rows, after: Rows, roles: Roles) -> bool:
     return (before.n != after.n or weightless) and not fixed and roles.missing != "patterns"
 
 
-def _of_new_records(before: Rows, after: Rows, design: Design) -> Verification:
+def _of_new_records(
+    before: Rows, after: Rows, design: Design, coded: Sequence[str], fixed: tuple[str, ...]
+) -> Verification:
     """Moments alone: overall, or in groups, which may have any number of the new records."""
     roles, weight = design.roles, design.roles.weight
+    if coded:
+        raise InputError(
+            f"The files have {before.n:,} and {after.n:,} records, and {', '.join(map(repr, coded))} is no number.\n"
+            "Of new records only means and covariances are compared: name columns of numbers."
+        )
     plain = design if weight is None or weight in after.kinds else replace(design, roles=replace(roles, weight=None))
     _check_columns(after, plain, plain.roles)
-    reference = Reference(before, design, plain, *_scale(before, design), redrawn=True)
+    limits = Limits.learn(before, design)
+    reference = Reference(before, design, plain, *_scale(before, design), limits, redrawn=True)
     exact = not design.roles.groups
     kept = (replace(each, exact=exact or not each.domain.whole) for each in promised(MOMENTS, design))
-    promises = in_order(kept, redrawn=True)
+    promises = in_order([*kept, Promise("limits")], redrawn=True)
     certificate = certify(
         compared(reference, after, promises),
         promises,
@@ -159,7 +254,7 @@ def _of_new_records(before: Rows, after: Rows, design: Design) -> Verification:
         source="both files",
         notes=(_said(before, after, design, plain), *before.notes),
     )
-    return Verification(certificate, _findings(after, roles, False), _unchecked([], []), None)
+    return Verification(certificate, Findings(), (), None)
 
 
 def _said(before: Rows, after: Rows, design: Design, plain: Design) -> str:
@@ -192,14 +287,16 @@ def _without_holes(design: Design) -> Design:
     return replace(design, roles=replace(design.roles, missing="error"))
 
 
-def _check_columns(rows: Rows, design: Design, roles: Roles) -> None:
+def _check_columns(rows: Rows, design: Design, roles: Roles, valued: bool = False) -> None:
+    """valued: the confidential columns are no numbers, and whatever they hold is compared"""
     absent = [name for name in (*design.columns, *roles.keep) if name not in rows.kinds]
     if absent:
         raise InputError(f"The released file has no column {', '.join(map(repr, absent))}.")
     wrong = [name for name in design.confidential if rows.kinds[name] not in ("float", "integer")]
     if wrong:
         raise InputError(f"The released file's column {', '.join(map(repr, wrong))} is not numeric.")
-    _scale(rows, design)  # refuses what is missing, infinite or of an unknown level
+    if not valued:
+        _scale(rows, design)  # refuses what is missing, infinite or of an unknown level
 
 
 def _scale(rows: Rows, design: Design) -> tuple[Array, Array]:
@@ -224,37 +321,44 @@ def _compared(before: Rows, after: Rows, names: tuple[str, ...]) -> tuple[bool, 
     return one == two, ordered and several
 
 
-def _findings(after: Rows, roles: Roles, in_order: bool) -> tuple[Finding, ...]:
-    found = []
-    if in_order:
-        found.append(
-            Finding(
-                "row-order",
-                "warn",
-                "the released rows stand in the order of the original",
-                "Shuffle the rows: their order links the records.",
-            )
-        )
+def _findings(after: Rows, roles: Roles) -> Iterator[Finding]:
     named = [name for name in roles.identifiers if name in after.kinds]
     if named:
-        found.append(
-            Finding("identifiers", "stop", f"the released file has identifiers: {', '.join(named)}", "Drop them.")
-        )
+        yield Finding("identifiers", "stop", f"the released file has identifiers: {', '.join(named)}", "Drop them.")
     extra = [name for name in after.kinds if name not in roles.columns]
     if extra:
-        found.append(
-            Finding("unknown-columns", "warn", f"{len(extra)} released columns have no role: {', '.join(extra)}")
+        yield Finding("unknown-columns", "warn", f"{len(extra)} released columns have no role: {', '.join(extra)}")
+
+
+def _paper(released: Any) -> tuple[list[Finding], tuple[str, ...]]:
+    """Whether the certificate that lies beside the file, if there is one, is of this file; and what cannot be told."""
+    path = Path(f"{os.fspath(released)}.certificate.json") if isinstance(released, str | os.PathLike) else None
+    if path is None or not path.is_file() or Path(released).is_dir():
+        return [], ("whether the file is as it was certified: no certificate lies beside it",)
+    try:
+        digest = json.loads(path.read_text(encoding="utf-8"))["digest"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return [], (f"whether the file is as it was certified: {path.name} names no digest",)
+    if digest == digest_of(released):
+        return [], ()
+    return [
+        Finding(
+            "digest",
+            "stop",
+            f"the file is not the one that {path.name} was made for: it has another SHA-256",
+            "Find out what changed the file, and release the one that was certified.",
         )
-    return tuple(found)
+    ], ()
 
 
-def _unchecked(fixed: list[str], opaque: list[str]) -> tuple[str, ...]:
-    unchecked = [
-        "which original record a released one came from: records given away, outliers, residual correlation",
-        "the key, the method and earlier releases",
-    ]
-    if not fixed:
-        unchecked.append("given columns: there are none")
+def _unchecked(roles: Roles, opaque: Sequence[str]) -> Iterator[str]:
+    yield "which original record a released one came from: outliers, residual correlation, values that are near"
+    yield "the key, the method and earlier releases"
+    if not (roles.terms.columns or roles.keep or roles.weight or roles.groups or roles.labels):
+        yield "given columns: there are none"
+    asked = {"bounds": roles.bounds, "edits": roles.edits, "whole numbers": roles.integer, "groups": roles.groups}
+    absent = [name for name, value in {**asked, "a weight": roles.weight}.items() if not value]
+    if absent:
+        yield f"{', '.join(absent)}: none was named"
     if opaque:
-        unchecked.append(f"kept columns that are neither numbers nor categories: {', '.join(opaque)}")
-    return tuple(unchecked)
+        yield f"kept columns that are neither numbers nor categories: {', '.join(opaque)}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suffice.cli import show
-from suffice.errors import NotPreservedError, escaped
+from suffice.errors import escaped
 
 if TYPE_CHECKING:
     from suffice.certificate.verification import Verification
@@ -73,14 +73,18 @@ class Command:
         from suffice.certificate.verification import verify
 
         result = verify(original, released, roles, progress=self._progress(), threads=threads)
-        if self.as_json:
-            show.as_json(show.parsed(result.to_json()))
-        elif not self.quiet:
+        document = show.parsed(result.to_json())
+        if self.as_json and result.passes:
+            show.as_json(document)
+        elif not (self.quiet or self.as_json):
             show.say(result.text())
-        refuse_differences(result)
+        refuse_differences(result, document)
 
 
-def refuse_differences(result: Verification) -> None:
-    """NotPreservedError where a statistic differs."""
+def refuse_differences(result: Verification, document: dict[str, Any]) -> None:
+    """NotPreservedError where a statistic differs, else GuardError where a finding forbids to release the file."""
     if not result.holds:
-        raise NotPreservedError("The released file does not keep the statistics of the original.")
+        raise show.Differences("The released file does not keep the statistics of the original.", document)
+    if not result.passes:
+        rules = ", ".join(finding.rule for finding in result.findings if finding.blocks)
+        raise show.BlockingFindings(f"The statistics are kept, and the file must not be released: {rules}.", document)

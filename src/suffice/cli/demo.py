@@ -44,7 +44,7 @@ def _verify(plan: Plan) -> None:
     say(f"  the statistics, from the two files alone: {'kept' if result.holds else 'NOT KEPT'}")
     for item in result.unchecked:
         say(f"  not checked: {item}")
-    refuse_differences(result)
+    refuse_differences(result, {})
 
 
 def _prepare(folder: Path, force: bool) -> Plan:

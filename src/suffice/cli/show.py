@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.errors import CONTROL, GuardError, escaped
+from suffice.errors import CONTROL, GuardError, NotPreservedError, escaped
 
 if TYPE_CHECKING:
     from suffice.guards.finding import Finding
@@ -21,6 +21,14 @@ STYLES = {"never": "bold red", "stop": "bold red", "warn": "yellow", "note": "di
 
 class BlockingFindings(GuardError):
     """Findings forbid writing; `document` is what --json prints."""
+
+    def __init__(self, message: str, document: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.document = document
+
+
+class Differences(NotPreservedError):
+    """Statistics that are not kept; `document` is what --json prints."""
 
     def __init__(self, message: str, document: dict[str, Any]) -> None:
         super().__init__(message)

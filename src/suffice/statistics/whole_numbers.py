@@ -19,6 +19,7 @@ from suffice.statistics.sums import Fold, Look, Reference, Sums
 
 HALF = 2**26
 """Whole numbers of 53 bits are added up in two parts, each of which has room for 2^36 records."""
+LARGE = 2.0**52
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,6 +28,8 @@ class Totals:
 
     groups: Mapping[int, tuple[int, ...]]
     broken: tuple[int, ...]
+    size: tuple[float, ...]
+    """Sums of absolute values: above 2^52 methods, which compute with floats, cannot keep the last unit."""
 
     @classmethod
     def of(cls, block: Block, domain: Domain, design: Design) -> Totals:
@@ -40,13 +43,15 @@ class Totals:
         high, low = (np.add.reduceat(part[:, records.order], records.starts, axis=1) for part in divmod(cells, HALF))
         sums = ([int(h) * HALF + int(w) for h, w in zip(*pair, strict=True)] for pair in zip(high, low, strict=True))
         groups = dict(zip(records.labels.tolist(), zip(*sums, strict=True), strict=True))
-        return cls(groups, tuple((~whole & ~absent).sum(axis=1).tolist()))
+        broken, size = (~whole & ~absent).sum(axis=1), np.abs(cells.astype(np.float64)).sum(axis=1)
+        return cls(groups, tuple(broken.tolist()), tuple(size.tolist()))
 
     def __add__(self, other: Self) -> Totals:
         groups = dict(self.groups)
         for label, totals in other.groups.items():
             groups[label] = tuple(map(sum, zip(groups[label], totals, strict=True))) if label in groups else totals
-        return Totals(groups, tuple(map(sum, zip(self.broken, other.broken, strict=True))))
+        broken, size = zip(self.broken, other.broken, strict=True), zip(self.size, other.size, strict=True)
+        return Totals(groups, tuple(map(sum, broken)), tuple(map(sum, size)))
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,10 @@ class WholeNumbers(Statistic):
         error = float(sum(after.broken))
         if self.totals and not off:
             gaps = self._gaps(before, after, len(names))
-            error, off = float(max(gaps)), [f"total of {name}" for name, gap in zip(names, gaps, strict=True) if gap]
-        said = f"whole numbers in every record of {', '.join(names)}" + "; their totals, as integers" * self.totals
+            told = zip(names, gaps, before.size, strict=True)
+            error, off = float(max(gaps)), [f"total of {name}" for name, gap, size in told if gap > size // LARGE]
+        exactly = "as integers" if max(before.size) < LARGE else "to 52 bits"
+        said = f"whole numbers in every record of {', '.join(names)}" + f"; their totals, {exactly}" * self.totals
         level = promise.domain.said(len(before.groups))
         return Claim(self.name, said, error, inf if off else 0.0, off[0] if off else "", level=level)
 
