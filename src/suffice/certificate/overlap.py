@@ -33,7 +33,7 @@ DENSER = 3.0
 
 
 @dataclass(frozen=True, repr=False)
-class Fingerprints:
+class RecordWords:
     """One word for the confidential values of every record, one for what stands beside them; blank ones left out."""
 
     values: Words
@@ -42,7 +42,7 @@ class Fingerprints:
     """The values of every confidential column by itself."""
 
     @classmethod
-    def of(cls, rows: Rows, confidential: Sequence[str], beside: Sequence[str], one_in: int) -> Fingerprints:
+    def of(cls, rows: Rows, confidential: Sequence[str], beside: Sequence[str], one_in: int) -> RecordWords:
         def look(run: Sequence[Block]) -> list[tuple[Words, Words, list[Multiset]]]:
             return [_seen(block, confidential, beside, one_in) for block in run]
 
@@ -107,7 +107,7 @@ class Overlap:
     @classmethod
     def of(cls, before: Rows, after: Rows, confidential: Sequence[str], beside: Sequence[str]) -> Overlap:
         one_in = -(-max(before.n, after.n) // MOST)
-        one, two = (Fingerprints.of(rows, confidential, beside, one_in) for rows in (before, after))
+        one, two = (RecordWords.of(rows, confidential, beside, one_in) for rows in (before, after))
         known, first, times = np.unique(one.values, return_index=True, return_counts=True)
         once = first[times == 1]
         met = once[np.isin(one.values[once], two.values)]
