@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.risk.assessment import Assessment
+from suffice.risk.cells import CellsSeen
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
 from suffice.risk.giants import Giants
@@ -85,6 +86,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "equal": ("equal", ()),
     "unique": ("unique", UniqueRecords()),
     "repeated": ("repeated", {}),
+    "cells": ("cells", CellsSeen()),
 }
 """The others, by their flat names, and what they are in a quiet release."""
 CALM: dict[str, Any] = {

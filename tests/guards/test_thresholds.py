@@ -19,6 +19,7 @@ from suffice.guards import GUARDS
 from suffice.guards.canonical_correlation import chance
 from suffice.guards.finding import Finding, check_accepted, enforce, judge
 from suffice.risk.assessment import Assessment
+from suffice.risk.cells import CellsSeen, CellSummary
 from suffice.risk.equal_cells import EqualCells
 from suffice.risk.group_summary import GroupSummary
 from suffice.risk.told import Told
@@ -67,6 +68,14 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("group-size", {"kept": (GroupSummary("region", ("mean",), 9, 5),)}, None),
     ("dominance", {"kept": (GroupSummary("region", ("mean",), 9, 50, dominated=1),)}, "stop"),
     ("dominance", {"kept": (GroupSummary("region", ("fit",), 9, 50, dominated=1),)}, None),  # no total is kept
+    ("dominance", {"kept": (GroupSummary("region", ("mean",), 9, 50, counted=1),)}, "warn"),
+    ("dominance", {"cells": CellsSeen(("wages",))}, "stop"),
+    ("dominance", {"cells": CellsSeen(("wages",)), "promises": ("mean", "fit")}, None),  # no variance is kept
+    ("dominance", {"cells": CellsSeen((), (CellSummary("region", 9, 1, 0, 5),))}, "stop"),
+    ("dominance", {"cells": CellsSeen((), (CellSummary("region", 9, 0, 0, 5),))}, None),
+    ("dominance", {"cells": CellsSeen((), (CellSummary("region", 9, 1, 0, 5),)), "promises": ("mean",)}, None),
+    ("explained-columns", {"cells": CellsSeen((), (CellSummary("region", 9, 0, 1, 5),))}, "stop"),
+    ("explained-columns", {"cells": CellsSeen((), (CellSummary("region", 9, 0, 1, 5),)), "promises": ("mean",)}, None),
     ("leverage", {"leverage": above(0.2)}, None),  # five in a cell, rounded
     ("leverage", {"leverage": 0.2 + 1e-8}, "warn"),
     ("leverage", {"leverage": 0.5 - 1e-8}, "warn"),

@@ -1,11 +1,13 @@
-"""A group's total, or its mean and variance, that is nearly one record's."""
+"""A total, or a mean and a variance, that is nearly one record's: of a group, of a cell, of the whole file."""
 
 from __future__ import annotations
 
 from suffice.guards.finding import Finding
-from suffice.guards.wording import count
+from suffice.guards.wording import count, listed
 from suffice.risk.assessment import Assessment
 from suffice.risk.group_summary import GroupSummary
+
+RULE = "dominance"
 
 
 def dominance(risk: Assessment) -> Finding | None:
@@ -13,15 +15,50 @@ def dominance(risk: Assessment) -> Finding | None:
 
     Where all but the two largest records add up to less than 10 % of the largest, the second largest reads the largest
     off the total to within 10 %. Where the variance is kept too, the largest lies in an interval that both give, and
-    one that is narrower than 10 % of it is as good as the value.
+    one that is narrower than 10 % of it is as good as the value. Cells of a given factor keep totals: p % = 10. Of the
+    whole file, mean + sd sqrt(n - 1) is the largest record to within 10 % where it has 83 % of the variance. Groups
+    in which one or two records have what a column of two values counts: warn.
     """
     worst = max((kept for kept in risk.groups if "mean" in kept.statistics), key=_groups, default=None)
-    if worst is None or not _groups(worst):
-        return None
+    if worst is not None and _groups(worst):
+        return _in_groups(worst)
+    keeps = {*risk.request.promises}
+    if risk.cells.giants and {"mean", "covariance"} <= keeps:
+        return Finding(
+            RULE,
+            "stop",
+            f"One record has nearly all of the variance of {listed(risk.cells.giants)}: the mean and the variance of "
+            "the file give it away to within 10 %.",
+            "Leave that record out, release its logarithm, or name a column of size classes in `groups`.",
+            {"columns": ", ".join(risk.cells.giants)},
+        )
+    cells = max(risk.cells.factors, key=lambda each: each.dominated, default=None) if "fit" in keeps else None
+    if cells is not None and cells.dominated:
+        return Finding(
+            RULE,
+            "stop",
+            f"{count(cells.dominated, 'cell')} of {cells.cells:,} by {cells.name} whose total gives the largest record "
+            "away to the second largest, to within 10 %, in some column.",
+            "Join small cells (merge_below=10 or more), use larger classes, or drop the term.",
+            {"cells": cells.dominated, "of": cells.cells, "by": cells.name},
+        )
+    if worst is not None and (few := max(risk.groups, key=lambda kept: kept.counted)).counted:
+        return Finding(
+            RULE,
+            "warn",
+            f"{count(few.counted, 'group')} of {few.groups:,} by {few.name} in which one or two records have what a "
+            "column of two values counts: they learn that hardly anyone else there does.",
+            "Join these groups with others where that matters.",
+            {"groups": few.counted, "of": few.groups, "by": few.name},
+        )
+    return None
+
+
+def _in_groups(worst: GroupSummary) -> Finding:
     by_variance = worst.narrow > worst.dominated
     how = "mean and variance" if by_variance else "total"
     return Finding(
-        "dominance",
+        RULE,
         "stop",
         f"{count(_groups(worst), 'group')} of {worst.groups:,} by {worst.name} whose {how} gives the largest "
         f"{worst.of} away to within 10 %, in some column.",

@@ -44,6 +44,16 @@ def explained_columns(risk: Assessment) -> Finding | None:
             "Use larger clusters, or call the column what it is: given.",
             {"columns": ", ".join(columns.unchanged), "count": len(columns.unchanged)},
         )
+    known = max(risk.cells.factors, key=lambda each: each.known, default=None)
+    if known is not None and known.known and "fit" in risk.request.promises:
+        return Finding(
+            RULE,
+            "stop",
+            f"{count(known.known, 'cell')} of {known.cells:,} by {known.name} in which all have the smallest or the "
+            "largest value of a column: the kept mean says so of each.",
+            "Join such cells with others: larger classes, merge_below, or drop the term.",
+            {"cells": known.known, "of": known.cells, "by": known.name},
+        )
     if risk.told:
         away = [told for told in risk.told if told.given_away]
         level: Severity = "stop" if away else "warn"

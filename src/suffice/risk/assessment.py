@@ -14,6 +14,7 @@ from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
 from suffice.risk.account import Account
+from suffice.risk.cells import CellsSeen
 from suffice.risk.copies import drawn_again
 from suffice.risk.dependent_columns import dependent
 from suffice.risk.equal_cells import EqualCells, equal_cells
@@ -79,6 +80,8 @@ class Assessment:
     """Those that kept columns tell."""
     equal: tuple[EqualCells, ...] = ()
     """Values that stand beside themselves."""
+    cells: CellsSeen = field(default_factory=CellsSeen)
+    """Cells of given factors, and the whole file."""
     unique: UniqueRecords = field(default_factory=UniqueRecords)
     repeated: Mapping[str, float] = field(default_factory=dict)
     """Identifiers that several records have: how many on average."""
@@ -110,8 +113,8 @@ def assess(
     """
     design, seen = done.design, done.seen
     pair, history = ResidualPair.of(done, method), History.of(account, beside)
-    groups = summaries(done, method)
     sample = LeavingSample.of(done)
+    groups = summaries(done, method, sample.traits)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
     return Assessment(
         request=Request.of(method, design, seed, columns),
@@ -136,6 +139,7 @@ def assess(
         told=by_given(sample),
         told_by_kept=by_kept(sample),
         equal=equal_cells(sample),
+        cells=CellsSeen.of(done, sample.traits),
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
     )

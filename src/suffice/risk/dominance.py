@@ -73,6 +73,11 @@ class Concentration:
         return np.asarray((told | pair) & (self.first > 0))
 
     @property
+    def few(self) -> Flags:
+        """Groups and columns in which all that is not zero is one record's or two equal ones'."""
+        return np.asarray((self.first > 0) & (self.total <= 2 * self.first))
+
+    @property
     def narrow(self) -> Flags:
         """Groups and columns whose mean and variance give the largest record to within WIDTH of it.
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import gqr
 from suffice.design.design import Design
 from suffice.method.method import Method
@@ -56,16 +56,22 @@ class GroupSummary:
     """Groups whose mean and variance do."""
     of: str = "record"
     """What sizes and totals are about: a record, or a unit, which may have several."""
+    counted: int = 0
+    """Groups in which one or two records have what a column of two values counts."""
 
 
-def summaries(done: Protected, method: Method) -> tuple[GroupSummary, ...]:
-    """Groups in which something is kept: those asked for, clusters, pieces, the levels of an absorbed factor."""
+def summaries(done: Protected, method: Method, traits: tuple[str, ...] = ()) -> tuple[GroupSummary, ...]:
+    """Groups in which something is kept: those asked for, clusters, pieces, the levels of an absorbed factor.
+
+    traits: columns of two values, whose totals are counts: none of them is a record's
+    """
     rank = gqr(pooled(done)[0]).rank
     design, every = done.design, method.promises(done.design)
     levels, own = domains(every), method.own_promises(design)
     seen = groups_of(done.marked, design, levels, domains(own))
     finest = _terms(own, domains(own)[-1]) if own else 0
-    found = [_level(done, every, level, *each, finest, rank) for level, each in zip(levels, seen, strict=True)]
+    amounts = np.array([name not in traits for name in design.confidential])
+    found = [_level(done, every, level, *each, finest, rank, amounts) for level, each in zip(levels, seen, strict=True)]
     shared = _shared_values(done) if method.shared else ()
     return (*found, *_parts_apart(done, method, rank), *shared)
 
@@ -135,6 +141,7 @@ def _level(
     units: Concentration | None,
     finest: int,
     rank: int,
+    amounts: Flags,
 ) -> GroupSummary:
     """The groups of one level; covariances of residuals count as covariances.
 
@@ -162,9 +169,10 @@ def _level(
         int(nu.min()) if covariance or around else None,
         _thin(nu, rank),
         rank,
-        _groups(done, judged, judged.dominated, made),
-        _groups(done, found, found.narrow, made) if covariance else 0,
+        _groups(done, judged, judged.dominated & amounts, made),
+        _groups(done, found, found.narrow & amounts, made) if covariance else 0,
         "record" if units is None else "unit",
+        0 if made else int((found.few & ~amounts).any(axis=1).sum()),
     )
 
 

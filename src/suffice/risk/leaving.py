@@ -93,6 +93,12 @@ class LeavingSample:
         return np.column_stack([as_float(self.block.columns[name]) for name in self.design.confidential])
 
     @cached_property
+    def traits(self) -> tuple[str, ...]:
+        """Confidential columns of two values, one of them zero: their totals are counts."""
+        pairs = zip(self.design.confidential, self.Y.T, strict=True)
+        return tuple(name for name, y in pairs if len(y) and 0 in y and len(np.unique(y[np.isfinite(y)])) == 2)
+
+    @cached_property
     def X(self) -> Array:
         return self.design.given(self.block)
 

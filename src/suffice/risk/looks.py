@@ -9,6 +9,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.limits import Limits
 from suffice.protection.aligned import Measure, StratumMeasure
+from suffice.risk.cells import CellMeasure
 from suffice.risk.copies import CopyMeasure
 from suffice.risk.explained_columns import ChangeMeasure
 from suffice.risk.giants import GiantMeasure
@@ -38,7 +39,7 @@ class RiskLooks:
             "signs": SignMeasure(spread, still),
         }
         if self.leaving is not None:
-            found["leaving"] = self.leaving
+            found["leaving"], found["cells"] = self.leaving, CellMeasure(self.leaving.design, spread)
         if self.independent:
             found["changed"] = ChangeMeasure()
         return found if self.limits is None else {**found, "limits": LimitMeasure(self.limits)}

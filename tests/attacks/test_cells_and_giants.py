@@ -1,0 +1,119 @@
+"""One giant in a file, the largest of a cell, cells in which everyone stands at an end of the range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import Ipso, Mixture, Roles, Seed, protect
+from suffice.release.release import Release
+
+
+def levels(release: Release) -> dict[str, str]:
+    return {finding.rule: finding.level for finding in release.findings}
+
+
+def released(data: pd.DataFrame, **roles: Any) -> Release:
+    return protect(data, Roles(confidential=["y"], **roles), Ipso(), seed=Seed.for_tests(1))
+
+
+def firms(giant: float, n: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    y = rng.lognormal(3, 1, n)
+    y[0] = giant
+    return pd.DataFrame({"region": rng.integers(0, 6, n), "y": y, "w": rng.integers(1, 3, n)})
+
+
+@pytest.mark.parametrize("key", range(3))
+def test_one_railway_among_three_hundred_firms_is_read_off_mean_and_variance(key: int) -> None:
+    data = firms(1e5)
+    roles = Roles(confidential=["y"], given="C(region)")
+    release = protect(data, roles, Ipso(), seed=Seed.for_tests(key))
+    y = release.frame["y"]
+    assert abs(y.mean() + y.std(ddof=0) * np.sqrt(len(y) - 1) - 1e5) < 0.001 * 1e5
+    assert levels(release)["dominance"] == "stop"
+
+
+@pytest.mark.parametrize(("giant", "level"), [(1e4, "stop"), (900.0, None), (300.0, None)])
+def test_it_is_stopped_where_the_guess_is_within_ten_percent(giant: float, level: str | None) -> None:
+    data = firms(giant)
+    release = released(data)
+    y = release.frame["y"]
+    apart = y.std(ddof=0) * np.sqrt(len(y) - 1) / (data["y"].max() - y.mean()) - 1
+    assert (apart < 0.1) == (level == "stop")
+    assert levels(release).get("dominance") == level
+    assert levels(released(data.assign(y=np.log(data["y"])))).get("dominance") is None  # the remedy
+    assert levels(released(data.drop(index=0))).get("dominance") is None
+
+
+def test_two_giants_read_each_other_off() -> None:
+    data = firms(1e5)
+    data.loc[1, "y"] = 0.8e5
+    y = released(data).frame["y"]
+    left = (y**2).sum() - 0.8e5**2  # the second giant subtracts its own square
+    assert abs(np.sqrt(left) - 1e5) < 0.01 * 1e5
+    assert levels(released(data))["dominance"] == "stop"
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_the_second_largest_of_a_cell_reads_the_largest_off(weight: str | None) -> None:
+    rng = np.random.default_rng(2)
+    cell = np.array([100.0, 60.0, 2.0, 1.0, 1.0, 0.5, 0.5])
+    data = pd.DataFrame({"state": [0] * 7 + [*rng.integers(1, 5, 93)], "y": [*cell, *rng.uniform(50, 150, 93)]})
+    data["w"] = rng.uniform(1, 2, 100) if weight else 1.0
+    release = released(data, given="C(state)", weight=weight)
+    ours = release.frame[release.frame["state"] == 0]
+    w = ours["w"] if weight else pd.Series(1.0, index=ours.index)
+    total = (w * ours["y"]).sum()
+    guess = (total - data["w"][1] * 60) / data["w"][0]
+    assert abs(guess - 100) < 10
+    assert levels(release)["dominance"] == "stop"
+    nothing_kept = protect(
+        data, Roles(confidential=["y"], given="C(state)", weight=weight), Mixture(0.5), seed=Seed.for_tests(1)
+    )
+    assert ("dominance" in levels(nothing_kept)) == ("fit" in nothing_kept.method.kept)
+    assert "dominance" not in levels(released(data, given="C(state)", weight=weight, merge_below=8))
+
+
+@pytest.mark.parametrize("how", ["groups", "given"])
+def test_towns_in_which_all_have_the_highest_score_are_known(how: str) -> None:
+    """Three towns of twenty persons."""
+    rng = np.random.default_rng(3)
+    town = np.repeat(np.arange(20), 20)
+    score = rng.integers(0, 6, 400).astype(float)
+    score[:60] = 5.0
+    data = pd.DataFrame({"town": town, "y": score})
+    roles: dict[str, Any] = {"groups": ["town"]} if how == "groups" else {"given": "C(town)"}
+    release = released(data, **roles)
+    means = release.frame.groupby("town")["y"].mean()
+    known = means.index[np.abs(means - 5) < 1e-9]
+    assert (data.loc[data["town"].isin(known), "y"] == 5).all()
+    assert len(known) == 3
+    assert levels(release)["explained-columns"] == "stop"
+    coarser = data.assign(town=data["town"] % 10)
+    roles = {"groups": ["town"]} if how == "groups" else {"given": "C(town)"}
+    assert levels(released(coarser, **roles)).get("explained-columns") != "stop"
+
+
+def test_that_nobody_in_a_cell_has_anything_is_no_reason_to_stop() -> None:
+    rng = np.random.default_rng(4)
+    town = np.repeat(np.arange(10), 30)
+    y = np.where(rng.random(300) < 0.5, rng.lognormal(size=300), 0.0) * (town > 2)
+    data = pd.DataFrame({"town": town, "y": y})
+    assert levels(released(data, given="C(town)")).get("explained-columns") != "stop"
+    assert levels(released(data, groups=["town"]))["explained-columns"] == "note"
+
+
+def test_a_trait_of_one_in_a_group_is_counted_not_an_amount() -> None:
+    rng = np.random.default_rng(5)
+    town = np.repeat(np.arange(10), 40)
+    y = (rng.random(400) < 0.3).astype(float)
+    y[town == 0] = 0.0
+    y[0] = 1.0
+    data = pd.DataFrame({"town": town, "y": y})
+    assert levels(released(data, groups=["town"]))["dominance"] == "warn"
+    assert levels(released(data.assign(y=y * rng.lognormal(size=400)), groups=["town"]))["dominance"] == "stop"
+    assert "dominance" not in levels(released(data, given="C(town)"))
