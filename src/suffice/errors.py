@@ -6,10 +6,12 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
+T = TypeVar("T")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Signs that command a terminal, end a line, or turn the direction of writing."""
 
@@ -77,6 +79,30 @@ def path_of(name: str | os.PathLike[str]) -> Path:
     if len(whole) > 4095 or any(len(part) > 255 for part in parts):
         raise UsageError("A path is longer than file names can be (255 bytes a name).\nChoose a shorter one.")
     return path
+
+
+def attempt(read: Callable[[], T]) -> T | None:
+    """None where a parser fails, however: its errors quote cells, so they end here and are nobody's context."""
+    try:
+        return read()
+    except Exception as error:
+        if starved(error):
+            raise MemoryError from None
+        return None
+
+
+def starved(error: BaseException) -> bool:
+    """Whether memory has run out: libraries say so in many ways."""
+    number, text = getattr(error, "errno", None), str(error).lower()
+    said = (
+        "can't start new thread",
+        "failed to map segment",
+        "out of memory",
+        "cannot allocate",
+        "malloc of size",
+        "unavailable",
+    )
+    return isinstance(error, MemoryError) or number == errno.ENOMEM or any(each in text for each in said)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -617,7 +617,7 @@ def test_roles_and_methods_are_what_they_are():
     with pytest.raises(UsageError, match="is no Roles"):
         protect(pd.DataFrame(columns()), {"confidential": ["y"]}, Ipso())  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="is not a method"):
-        protect(pd.DataFrame(columns()), ROLES, "ipso")  # type: ignore[arg-type]
+        protect(pd.DataFrame(columns()), ROLES, 7)  # type: ignore[arg-type]
 
 
 def told(error: BaseException | None) -> str:

@@ -424,6 +424,27 @@ def test_an_unexpected_failure_hides_its_text(suffice, monkeypatch):
     assert "123456" not in ended.err
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("123456"),
+        RuntimeError("can't start new thread"),
+        OSError(12, "Cannot allocate memory"),
+        ImportError("lib.so: failed to map segment from shared object"),
+        pa.ArrowMemoryError("malloc of size 123456 failed"),
+    ],
+)
+def test_memory_that_runs_out_is_a_sentence(suffice, monkeypatch, error):
+    def starving(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("suffice.cli.methods.show", starving)
+    ended = suffice("methods")
+    assert ended.code == 7
+    assert "not enough memory" in ended.err
+    assert "123456" not in ended.err
+
+
 def test_an_interrupt_ends_with_130(suffice, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -13,6 +13,7 @@ import numpy as np
 
 import suffice
 from suffice.certificate.regressions import STEEP, Regressions
+from suffice.errors import escaped
 from suffice.report.exhibit import Exhibit
 from suffice.statistics.comparison import Comparison
 from suffice.statistics.standing import Pair
@@ -148,7 +149,7 @@ class Certificate(Exhibit):
         lines += [f"  for you alone: {note}" for note in self.private]
         lines += [f"  not promised: {each}" for each in self.not_promised]
         lines += [f"  to verify: {self.verify}"] if self.verify else []
-        return "\n".join(lines)
+        return "\n".join(map(escaped, lines))
 
     @property
     def remarks(self) -> list[str]:

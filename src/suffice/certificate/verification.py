@@ -21,7 +21,7 @@ from suffice.design.limits import Limits
 from suffice.design.missing import complete
 from suffice.design.profile import Matrices, centre_of
 from suffice.design.roles import Roles
-from suffice.errors import InputError
+from suffice.errors import InputError, escaped
 from suffice.files.source import digest_of, open_rows
 from suffice.guards.finding import Finding, Findings, gravest
 from suffice.progress import Progress, listener
@@ -69,7 +69,7 @@ class Verification(Exhibit):
         if self.same_multiset is not None:
             lines += [f"  {self._same()}"]
         lines += [f"  {finding}" for finding in self.findings]
-        lines += [f"  not checked: {each}" for each in self.unchecked]
+        lines += [f"  not checked: {escaped(each)}" for each in self.unchecked]
         return "\n".join(lines)
 
     def _same(self) -> str:

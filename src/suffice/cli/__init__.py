@@ -9,7 +9,11 @@ import sys
 import traceback
 from typing import NoReturn
 
-from suffice.errors import SufficeError
+from suffice.errors import SufficeError, starved
+
+MEMORY = (
+    "There is not enough memory for this request.\nName fewer columns, use fewer threads, or give the data as Parquet."
+)
 
 
 def main() -> NoReturn:
@@ -26,9 +30,11 @@ def main() -> NoReturn:
         sys.exit(0)
     except SufficeError as error:
         sys.exit(fail(str(error), error.exit_code, type(error).__name__, getattr(error, "document", {})))
-    except OSError as error:
-        sys.exit(fail(f"The system refused: {error.strerror or type(error).__name__}.", 7, "FileError"))
     except Exception as error:  # its text may hold data
+        if starved(error):
+            sys.exit(fail(MEMORY, 7, "MemoryError"))
+        if isinstance(error, OSError):
+            sys.exit(fail(f"The system refused: {error.strerror or type(error).__name__}.", 7, "FileError"))
         sys.exit(fail(unexpected(error), 1, type(error).__name__))
     finally:
         from suffice.cli.show import flush

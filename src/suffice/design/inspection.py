@@ -14,7 +14,7 @@ from suffice.design.formula import Factor, Term, label
 from suffice.design.levels import Levels, missing
 from suffice.design.roles import Roles
 from suffice.design.term import multiplied, number, numbers_in
-from suffice.errors import InputError
+from suffice.errors import InputError, escaped
 from suffice.rows.arrow import NUMBER, as_float, not_numbers
 from suffice.rows.rows import Block, Rows
 from suffice.rows.sightings import Sightings
@@ -81,7 +81,7 @@ class Inspection:
     def complain(self, rows: Rows) -> None:
         """Refuses with every trouble in the file; returns where there is none."""
         found = rows.fold(self.look, self.columns, "looking for trouble").seen
-        lines = [f"{who}: {what} in {sightings}." for (who, what), sightings in found.items()]
+        lines = [f"{escaped(who)}: {what} in {sightings}." for (who, what), sightings in found.items()]
         if found:
             raise InputError("\n".join([*lines, *dict.fromkeys(ADVICE[what] for _, what in found)]))
 

@@ -13,7 +13,7 @@ from suffice.design.bounds import OBSERVED, whole
 from suffice.design.design import Design
 from suffice.design.edits import Edit
 from suffice.design.inspection import Troubles
-from suffice.errors import InputError, UsageError
+from suffice.errors import InputError, UsageError, escaped
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block, Kind, Product, Rows
 from suffice.rows.sightings import Sightings
@@ -238,7 +238,7 @@ def _outside(edit: Edit, design: Design, kinds: Mapping[str, Kind]) -> Iterator[
 
 
 def _left(found: Mapping[tuple[str, str], Sightings]) -> InputError:
-    lines = [f"  {name} {what} in {sightings}." for (name, what), sightings in found.items()]
+    lines = [f"  {escaped(name)} {what} in {sightings}." for (name, what), sightings in found.items()]
     return InputError(
         "\n".join(["The original leaves its own limits:", *lines, "Correct these records, or drop the limit."])
     )

@@ -16,7 +16,7 @@ from suffice.design.groups import by_groups
 from suffice.design.roles import Roles
 from suffice.design.selection import Selection
 from suffice.design.small_groups import small_groups
-from suffice.errors import InputError
+from suffice.errors import InputError, escaped
 from suffice.rows.arrow import as_float
 from suffice.rows.bridge import flags
 from suffice.rows.derived import check_aligned
@@ -136,7 +136,7 @@ class Patterns:
         empty = [name for name, hole in zip(names, np.asarray(self.holes[self.kept].all(axis=0)), strict=True) if hole]
         if empty and self.kept.any():
             raise InputError(
-                f"No pattern of {self.least} records and more has a value of {', '.join(empty)}.\n"
+                f"No pattern of {self.least} records and more has a value of {escaped(', '.join(empty))}.\n"
                 "Leave it out, or ask for a smaller smallest_pattern."
             )
 

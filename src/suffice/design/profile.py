@@ -11,7 +11,7 @@ from suffice.algebra.array import EPS, Array
 from suffice.algebra.isometry import Sample
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
-from suffice.errors import InputError
+from suffice.errors import InputError, escaped
 from suffice.rows.derived import COMPANION
 from suffice.rows.digest import Digest
 from suffice.rows.rows import BLOCK, Block, Product, Rows
@@ -105,11 +105,11 @@ class Matrices:
         if not np.isfinite(spread.squares[:p]).all() or (spread.size[:p] > HUGE).any():
             wide = [name for name, size in zip(names, spread.size, strict=False) if not size < HUGE]
             raise InputError(
-                f"Values too large to be squared in {', '.join(wide)}.\nDivide the column by a power of ten."
+                f"Values too large to be squared in {escaped(', '.join(wide))}.\nDivide the column by a power of ten."
             )
         tiny = np.flatnonzero((spread.high[:p] > spread.low[:p]) & (spread.high[:p] - spread.low[:p] < TINY))
         if len(tiny):
-            small = ", ".join(names[j] for j in tiny)
+            small = escaped(", ".join(names[j] for j in tiny))
             raise InputError(f"Values too small to be squared in {small}.\nMultiply the column by a power of ten.")
         coarse = [
             n
@@ -118,8 +118,9 @@ class Matrices:
         ]
         if coarse:
             raise InputError(
-                f"Too few digits are left to protect {', '.join(coarse)}: its values differ only in their last digits"
-                ", or in records of weight zero alone.\nSubtract an offset, drop these records, or drop the column."
+                f"Too few digits are left to protect {escaped(', '.join(coarse))}: "
+                "its values differ only in their last digits, or in records of weight zero alone.\n"
+                "Subtract an offset, drop these records, or drop the column."
             )
         if not np.isfinite(spread.low + spread.high).all():
             raise InputError("The candidate has missing or infinite values in confidential columns.\nFill them first.")

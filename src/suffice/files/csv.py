@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from suffice.errors import FileError, InputError
+from suffice.errors import FileError, InputError, attempt
 from suffice.rows.arrow import check_names
 from suffice.rows.sightings import FIRST
 
@@ -112,20 +113,17 @@ def _read(path: Path, dialect: Dialect, scan: Scan) -> pa.Table:
         column_types=dict.fromkeys(dialect.codes, pa.string()),
     )
     for block in (4 * scan.longest, path.stat().st_size + 1):  # a record of many lines may need the second
-        table = _attempt(path, pacsv.ReadOptions(block_size=min(block, LARGEST_BLOCK)), parse, convert)
+        read = pacsv.ReadOptions(block_size=min(block, LARGEST_BLOCK))
+        table = attempt(partial(_table, path, read, parse, convert))
         if table is not None:
             return table
     _explain(path, dialect)
     raise InputError(f"{path.name} cannot be read as CSV. Write it anew as CSV (UTF-8) or Parquet.")
 
 
-def _attempt(path: Path, *options: Any) -> pa.Table | None:
-    """None where Arrow fails: its errors quote cells, so they end here and are nobody's context."""
-    try:
-        table = pacsv.read_csv(path, *options)
-        return table if table.column_names else None  # names are decoded only here
-    except (pa.ArrowException, UnicodeDecodeError):
-        return None
+def _table(path: Path, *options: Any) -> pa.Table | None:
+    table = pacsv.read_csv(path, *options)
+    return table if table.column_names else None  # names are decoded only here
 
 
 def _explain(path: Path, dialect: Dialect) -> None:

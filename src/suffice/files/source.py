@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from suffice.errors import FileError
+from suffice.errors import FileError, attempt
 from suffice.files.kind import DELIMITERS, STREAMS, kind_of
 from suffice.files.statfile import read_statfile
 from suffice.files.table import read_table
@@ -40,18 +41,10 @@ def read_back(path: str, kind: str, schema: Any, threads: int) -> Rows:
         return ParquetRows(path, threads)
     if kind not in STREAMS:
         return MemoryRows(read_statfile(Path(path), kind)[0], threads)
-    table = _read_arrow(path, kind, schema)
+    table = attempt(partial(_read_feather, path) if kind == "feather" else partial(_read_text, path, kind, schema))
     if table is None:
         raise FileError(f"The release cannot be read back as {kind}: write Parquet, or leave out unusual columns.")
     return MemoryRows(table, threads)
-
-
-def _read_arrow(path: str, kind: str, schema: Any) -> pa.Table | None:
-    """None where Arrow fails: its errors quote cells, so they end here and are nobody's context."""
-    try:
-        return _read_feather(path) if kind == "feather" else _read_text(path, kind, schema)
-    except pa.ArrowException:
-        return None
 
 
 def _read_feather(path: str) -> pa.Table:

@@ -91,6 +91,8 @@ def _written(table: pa.Table, path: str, kind: str) -> bool:
         getattr(module, WRITERS[kind])(table.to_pandas(), path)
     except OSError as error:
         raise FileError(f"Writing failed: {error.strerror or 'input/output error'}.") from None
+    except MemoryError:
+        raise
     except Exception:
         return False
     again, _ = _attempt(getattr(module, READERS[kind]), Path(path))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
-from suffice.errors import InputError, UsageError
+from suffice.errors import InputError, UsageError, attempt
 from suffice.files.kind import DELIMITERS, kind_of
 from suffice.files.statfile import READERS, read_statfile
 from suffice.rows.arrow import check_names
@@ -33,20 +34,16 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pa.Table, tuple[str, ...]]
 
 
 def _read_arrow(path: Path) -> pa.Table:
-    table = _attempt(path)
+    table = attempt(partial(_arrow, path))
     if table is None:
         raise InputError(f"{path.name} is damaged: it cannot be read as Arrow or Feather.")
     return table
 
 
-def _attempt(path: Path) -> pa.Table | None:
-    """None where Arrow fails: its errors may quote cells, so they end here and are nobody's context."""
-    try:
-        with pa.OSFile(os.fspath(path)) as file:
-            is_file = file.read(6) == b"ARROW1"
-            file.seek(0)
-            table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file).read_all()
-            table.validate(full=True)
-            return table
-    except (pa.ArrowException, OSError):
-        return None
+def _arrow(path: Path) -> pa.Table:
+    with pa.OSFile(os.fspath(path)) as file:
+        is_file = file.read(6) == b"ARROW1"
+        file.seek(0)
+        table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file).read_all()
+        table.validate(full=True)
+        return table

@@ -71,6 +71,8 @@ def _written(writer: Writer, table: pa.Table) -> bool:
         writer.close()
     except OSError as error:
         raise FileError(f"Writing failed: {error.strerror or 'input/output error'}.") from None
+    except MemoryError:
+        raise
     except pa.ArrowException:  # may quote cells, so it ends here and is nobody's context
         return False
     return True

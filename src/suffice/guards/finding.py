@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from suffice.errors import GuardError, UsageError, suggest
+from suffice.errors import GuardError, UsageError, escaped, suggest
 from suffice.report.exhibit import Exhibit
 from suffice.risk.assessment import Assessment
 
@@ -24,6 +24,11 @@ class Finding(Exhibit):
     remedy: str = ""
     numbers: Mapping[str, float | int | str] = field(default_factory=dict)
     accepted: str | None = None
+
+    def __post_init__(self) -> None:
+        """Names of columns are others' words: they stay on their line."""
+        for each in ("message", "remedy"):
+            object.__setattr__(self, each, escaped(getattr(self, each)))
 
     @property
     def blocks(self) -> bool:

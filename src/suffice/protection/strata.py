@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.design.category import Category
 from suffice.design.design import Design
 from suffice.design.groups import codes_of
-from suffice.errors import InputError
+from suffice.errors import InputError, escaped
 from suffice.rows.arrow import as_float
 from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Block, Rows, Run
@@ -84,7 +84,7 @@ class Strata:
         )
         if 2 * len(present) > rows.n:
             raise InputError(
-                f"There are {len(present):,} groups by {', '.join(names)} in {rows.n:,} records.\n"
+                f"There are {len(present):,} groups by {escaped(', '.join(names))} in {rows.n:,} records.\n"
                 "An identifier among the groups? Name it in `identifiers`, or join small groups."
             )
         return cls(labels.ravel().astype(np.int32), present)

@@ -19,7 +19,7 @@ from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.errors import FileError, NotPreservedError, UsageError, failing, path_of
-from suffice.files.draft import Draft, Labelled, commit, keep_apart
+from suffice.files.draft import Draft, Labelled, commit, keep_apart, undisturbed
 from suffice.files.kind import write_kind
 from suffice.files.source import digest_of, named_sources, read_back
 from suffice.files.writer import Writer
@@ -267,6 +267,8 @@ class Release(Exhibit):
                 writer.write(table)
                 schema = table.schema
             writer.close()
+        except MemoryError:
+            raise
         except pa.ArrowException:
             return None
         return schema
@@ -347,10 +349,11 @@ class Places:
 
     def drafts(self, force: bool, stack: ExitStack) -> list[Draft]:
         """A file without a name for each; a paper that lies there is replaced with its release."""
-        return [
-            stack.enter_context(Draft(path, force or "certificate" in what, PRIVATE if what == "the report" else 0o666))
-            for what, path in self.labelled
-        ]
+        with undisturbed():  # a file that was made is on the stack, which removes it
+            return [
+                stack.enter_context(Draft(path, force or "certificate" in what, PRIVATE if "report" in what else 0o666))
+                for what, path in self.labelled
+            ]
 
 
 def kept_files(data: Any, method: Method, key: Path | None) -> list[Labelled]:

@@ -81,7 +81,7 @@ def _column(name: str, column: Any) -> Any:
     kind = _kind(column.type)
     if kind == "category":
         text = column if column.type == pa.string() else column.cast(pa.string())
-        if not _is_utf8(text):
+        if not is_valid(text):
             raise InputError(f"Column {name!r} holds text that is not UTF-8.\nWrite the file anew, in UTF-8.")
         return text
     if pa.types.is_dictionary(column.type):
@@ -113,9 +113,10 @@ def counted_in(of: Any) -> Any:
     return pa.duration("us") if pa.types.is_duration(of) else pa.time64("us")
 
 
-def _is_utf8(text: pa.Array) -> bool:
+def is_valid(column: Any) -> bool:
+    """Whether all offsets lead somewhere, and text is UTF-8."""
     try:
-        text.validate(full=True)
+        column.validate(full=True)
     except pa.ArrowInvalid:
         return False
     return True

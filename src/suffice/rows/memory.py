@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Flags
 from suffice.errors import InputError
 from suffice.progress import Progress
-from suffice.rows.arrow import dated, labelled, one_chunk, rechunked
+from suffice.rows.arrow import dated, is_valid, labelled, one_chunk, rechunked
 from suffice.rows.bridge import arrow, numbers
 from suffice.rows.rows import NO_LABELS, Block, Kind, Labels, Rows, per_run, spans
 
@@ -47,7 +47,7 @@ class MemoryRows(ArrayRows):
     def __init__(
         self, frame: Any, threads: int = 1, progress: Progress | None = None, notes: Sequence[str] = ()
     ) -> None:
-        self.native = frame
+        self.native = frame = _without_masks(frame)
         self.named = _named(frame)
         self.threads, self.progress, self.notes = threads, progress, tuple(notes)
         self.n = len(self.named)
@@ -121,6 +121,14 @@ def _holding(values: pa.Array, dtype: Any) -> Any:
     return nw.String if pa.types.is_string(values.type) and dtype in (nw.Boolean, nw.Enum) else dtype
 
 
+def _without_masks(frame: Any) -> Any:
+    """Masked cells are missing: what stands under the mask of an array is nobody's business."""
+    if not isinstance(frame, np.ma.MaskedArray):
+        return frame
+    hidden = np.ma.getmaskarray(frame)
+    return np.where(hidden, np.nan, frame.data) if hidden.any() else np.asarray(frame.data)
+
+
 def as_table(frame: Any, names: Sequence[str]) -> pa.Table:
     """Columns of a frame as an Arrow table; an array's columns have the names that they are given."""
     if isinstance(frame, pa.Table):
@@ -130,7 +138,7 @@ def as_table(frame: Any, names: Sequence[str]) -> pa.Table:
     import narwhals.stable.v2 as nw
 
     named = nw.from_native(frame, eager_only=True)
-    return pa.table({name: named.get_column(name).to_arrow() for name in names})
+    return pa.table({name: _fresh_levels(named.get_column(name).to_arrow()) for name in names})
 
 
 def _taken(frame: nw.DataFrame[Any], places: NDArray[np.int64]) -> nw.DataFrame[Any]:
@@ -148,7 +156,17 @@ def _bare(frame: Any) -> Any:
         frame.attrs = {}
         levelled = [name for name in frame.columns if hasattr(frame[name], "cat")]
         return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in levelled})
-    return frame
+    return frame.with_columns([_fewer_levels(frame[name]) for name in frame.columns])  # polars
+
+
+def _fewer_levels(series: Any) -> Any:
+    """A polars column whose type lists no level that it has not."""
+    if not hasattr(series.dtype, "categories"):
+        return series
+    if type(series.dtype).__name__ != "Enum":  # the levels of a Categorical are those of the process, not of the type
+        return series
+    used = set(series.unique().drop_nulls().to_list())
+    return series.cast(type(series.dtype)([level for level in series.dtype.categories if level in used]))
 
 
 def _fresh_levels(column: Any) -> Any:
@@ -166,6 +184,8 @@ def _named(frame: Any) -> nw.DataFrame[Any]:
             raise InputError("A NumPy array must be two-dimensional and numeric; its columns are named x0, x1, ...")
         table = pa.table({f"x{i}": arrow(frame[:, i]) for i in range(frame.shape[1])})
         return nw.from_native(table, eager_only=True)
+    if isinstance(frame, pa.Table) and not is_valid(frame):
+        raise InputError("The table is damaged: text that is not UTF-8, or offsets that lead nowhere.\nMake it anew.")
     try:
         named: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -211,5 +231,7 @@ def _category(series: nw.Series[Any]) -> tuple[Kind, Any]:
         if pa.types.is_temporal(values.type):
             return "date", dated(values)
         return "category", values.cast(pa.string())
+    except MemoryError:
+        raise
     except (pa.ArrowException, TypeError, ValueError):  # a mixture of types; the messages quote cells
         return "other", np.empty(len(series))

@@ -60,13 +60,21 @@ def _words(values: Any) -> Words:
     """A word for each cell, no linear function of it: changes of two cells of a record do not cancel."""
     if not isinstance(values, np.ndarray):
         return text_words(values)
+    rest = _beyond(values) if values.dtype.kind in "iu" else None
     values = np.ascontiguousarray(values, dtype=np.float64)
     hole = np.isnan(values)
     if hole.any():
         values = np.where(hole, np.nan, values)  # one that is missing, whatever its sign
     words = values.view(np.uint64) * ODD[-1]
     words ^= words >> np.uint64(32)
-    return np.asarray(words)
+    return np.asarray(words if rest is None else words + rest)
+
+
+def _beyond(values: Any) -> Words | None:
+    """What a float would lose of whole numbers beyond 2^53, mixed; None where it holds them all."""
+    with np.errstate(invalid="ignore"):  # the float of 2^63 - 1 is no whole number of 64 bits
+        rest = values - values.astype(np.float64).astype(values.dtype)
+    return rest.astype(np.uint64) * ODD[-2] if rest.any() else None
 
 
 def text_words(values: Any) -> Words:

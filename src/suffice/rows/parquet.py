@@ -69,6 +69,8 @@ class ParquetRows(ArrowRows):
             file = _opened(path)
             try:
                 yield from file.iter_batches(per_run(), columns=list(columns), use_threads=self.threads > 1)
+            except MemoryError:
+                raise
             except (pa.ArrowException, OSError):  # the messages may quote cells
                 raise InputError("A Parquet file is damaged: its pages cannot be read.") from None
 
@@ -82,5 +84,7 @@ def _inside(folder: Path) -> list[Path]:
 def _opened(path: Path) -> Any:
     try:
         return pq.ParquetFile(path, pre_buffer=False)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError):
         raise InputError("The Parquet file cannot be opened: its footer is missing or damaged.") from None
