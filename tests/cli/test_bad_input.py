@@ -43,7 +43,7 @@ def columns(**changes: Any) -> dict[str, Any]:
     rng = np.random.default_rng(20)
     x = rng.normal(1000, 100, N).round(4)
     region = ["north", "south"] * (N // 2)
-    made = {"region": region, "x": x, "y": (2 * x + rng.normal(0, 90, N)).round(4)}
+    made = {"region": region, "x": x, "y": (2 * x + rng.normal(0, 400, N)).round(4)}
     return {**made, "z": rng.normal(5000, 700, N).round(4), **changes}
 
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from suffice.ledger import Ledger
 
-KEY = "0ddba11" * 8
+KEY = "c7d1e83a9b40f2566e1d8a07b35cf94e20a6d4178b9ec35f61f08d2ba74e93c5"
 OLD, OLD_PAPER = b"an old release\n", b'{"an": "old certificate"}\n'
 
 
@@ -25,7 +25,7 @@ def firms(n: int = 600) -> pa.Table:
     rng = np.random.default_rng(11)
     x = rng.normal(50, 9, n)
     region = rng.choice(["north", "south", "west"], n)
-    return pa.table({"region": region, "x": x, "y": 3 * x + rng.normal(size=n), "z": rng.normal(size=n)})
+    return pa.table({"region": region, "x": x, "y": x + rng.normal(0, 20, n), "z": rng.normal(size=n)})
 
 
 def is_paper(content: bytes | None) -> bool:
