@@ -135,6 +135,17 @@ def test_the_same_request_again_is_free(attack: Attack, tmp_path: Path) -> None:
     assert shuffled.assessment.history.earlier == (0.0,)  # another release, of the same columns
 
 
+def test_what_adds_nothing_is_free_whatever_is_out(tmp_path: Path) -> None:
+    """A cell of four in the first release, accepted; the second keeps less."""
+    frame = victims().assign(c=np.where(np.arange(100) < 4, "few", "many"))
+    key = Seed.new_file(tmp_path / "key")
+    for given in ("C(a) + C(c)", "C(c)", "C(a)", "1"):
+        release = protect(frame, again(given=given), IPSO, seed=key)
+        assert "stacked-leverage" not in rules(release, "warn", "stop", "never")
+        release.write(tmp_path / "out.csv", force=True)
+    assert "stacked-leverage" in rules(protect(frame, again(given="C(b)"), IPSO, seed=key), "never")
+
+
 def test_another_year_is_another_file(tmp_path: Path) -> None:
     key, frame = Seed.new_file(tmp_path / "key"), victims()
     protect(frame, again(given="C(a)"), IPSO, seed=key).write(tmp_path / "one.csv")

@@ -19,7 +19,7 @@ def stacked_leverage(risk: Assessment) -> Finding | None:
     number over that of the records, at most.
     """
     found, releases = risk.stacked, len(risk.history.earlier)
-    alone = max(found.alone, risk.leverage.highest) if not found.alone else found.alone
+    alone = found.alone or risk.leverage.highest
     level = level_of(found.highest)
     if level is None or found.highest <= alone + MORE:
         return _untold(risk) if found.unstacked else None
@@ -28,7 +28,7 @@ def stacked_leverage(risk: Assessment) -> Finding | None:
         level,
         f"With what {count(releases, 'earlier release')} of these columns kept - terms, groups, weights, records - the "
         f"largest leverage is {found.highest:.3f} (this release alone: {alone:.3f}).",
-        "Give terms and groups that were given before, so that nothing new is kept, or coarser ones.",
+        "Give terms and groups that were given before, of the same records, or coarser ones: then nothing new is kept.",
         {"leverage": found.highest, "alone": alone, "releases": releases},
     )
 

@@ -282,9 +282,10 @@ class Release(Exhibit):
     def _judge_again(self) -> None:
         """What others have released since, or another release that was protected at the same time, counts too."""
         for release in self.sets or (self,):
-            risk = release.assessment
-            history = History.of(self.account, risk.history.beside)
-            if history != risk.history:
+            risk, ledger = release.assessment, self.account.ledger
+            assert ledger is not None
+            if len(ledger.others(self.account.entry.release)) != risk.history.entries:
+                history = History.of(self.account, risk.history.beside)
                 stacked = StackedLeverage.of(release.done.marked, self.account, history, risk.freedom.rank)
                 enforce(judge(replace(risk, history=history, stacked=stacked), self.accept))
 

@@ -34,6 +34,8 @@ class History:
     """What earlier releases have kept, beyond this one: of each confidential column that some have."""
     lost: tuple[int, ...] = ()
     """Equations of each earlier release that cannot be made again from the file."""
+    entries: int = 0
+    """Other releases in the ledger, of whatever columns."""
 
     @classmethod
     def of(cls, account: Account, beside: tuple[float, ...] = ()) -> Self:
@@ -44,7 +46,7 @@ class History:
         revealed, public = _former_roles(account, others)
         changed, schemes, lost = _compared(account, found)
         reach = tuple(entry.reach for entry, _ in found)
-        return cls(True, reach, beside, changed, revealed, public, schemes, lost)
+        return cls(True, reach, beside, changed, revealed, public, schemes, lost, len(others))
 
 
 def _shared(own: Entry, entry: Entry) -> list[tuple[int, int]]:

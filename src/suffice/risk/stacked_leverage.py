@@ -20,7 +20,7 @@ from suffice.protection.fold import NONE, coordinates, fold, labels_of
 from suffice.protection.solution import Regression
 from suffice.risk.account import Account, unpacked
 from suffice.risk.history import History
-from suffice.risk.leverage import Leverage, LeverageMeasure, Peaks
+from suffice.risk.leverage import LOW, Leverage, LeverageMeasure, Peaks
 from suffice.risk.unit_leverage import unit_leverage
 from suffice.risk.units import exact_words
 from suffice.rows.arrow import as_float, concatenated
@@ -33,8 +33,9 @@ ANY = "any column"
 
 @dataclass(frozen=True)
 class StackedLeverage:
-    """The highest leverage with what all earlier releases keep added, and that of this release in the same weights.
+    """The highest leverage with what all earlier releases keep added, where this release adds anything to them.
 
+    alone: that of this release by itself, where it is another than was measured, in the weights of the stack
     unstacked: earlier releases that could not be added; equations: that these and this one keep
     """
 
@@ -57,16 +58,21 @@ class StackedLeverage:
 
 
 def _highest(rows: Rows, account: Account, schemes: Sequence[Scheme]) -> tuple[float, float]:
-    """Of all releases, and of this one alone; 0 where this one has the leverage that was measured before."""
+    """Of all releases, none where this one adds no equation; and of this one, where that was not measured before."""
     own = account.entry.scheme
     alike = len({(each.weight, each.settled) for each in (own, *schemes)}) == 1
-    stack = _Stack(rows if alike else account.rows, alike, own.weight)
-    stack.add(own, rows, account)
-    unit = account.design.roles.unit
-    alone = 0.0 if alike else stack.leverage(unit).highest
-    for scheme in schemes:
-        stack.add(scheme, rows, account)
-    return stack.leverage(unit).highest, alone
+
+    def of(*chosen: Scheme) -> tuple[float, int]:
+        stack = _Stack(rows if alike else account.rows, alike, own.weight)
+        for scheme in chosen:
+            stack.add(scheme, rows, account)
+        found, rank = stack.leverage(account.design.roles.unit)
+        return found.highest, rank
+
+    highest, rank = of(own, *schemes)
+    if highest <= LOW:
+        return highest, 0.0
+    return (highest, 0.0 if alike else of(own)[0]) if of(*schemes)[1] < rank else (0.0, 0.0)
 
 
 @dataclass
@@ -134,13 +140,14 @@ class _Stack:
         self.columns[name] = values
         return Factor(name, transform)
 
-    def leverage(self, unit: str | None) -> Leverage:
-        """The highest of a record, or of a unit."""
+    def leverage(self, unit: str | None) -> tuple[Leverage, int]:
+        """The highest of a record, or of a unit; and how many equations there are."""
         rows = self.rows.with_columns({**self.columns, ANY: np.arange(self.rows.n, dtype=np.float64)})
         given = " + ".join([*([] if self.alike else ["0"]), *self.terms])
         roles = Roles(confidential=[ANY], given=given, weight=self.weight or None if self.alike else None)
         known = regression(rows, Design.learn(rows, roles))
-        return Leverage(highest_leverage(rows, known)) if unit is None else unit_leverage(rows, known, unit)
+        found = Leverage(highest_leverage(rows, known)) if unit is None else unit_leverage(rows, known, unit)
+        return found, known.rank
 
 
 def by_units(rows: Rows, account: Account, records: Leverage) -> Leverage:
@@ -150,7 +157,7 @@ def by_units(rows: Rows, account: Account, records: Leverage) -> Leverage:
     stack = _Stack(rows, True, account.entry.scheme.weight)
     try:
         stack.add(account.entry.scheme, rows, account)
-        return stack.leverage(account.design.roles.unit)
+        return stack.leverage(account.design.roles.unit)[0]
     except SufficeError:
         return replace(records, unjudged=True)
 

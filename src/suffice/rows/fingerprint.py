@@ -17,6 +17,11 @@ DIGITS = 9
 """Significant digits that count: the last ones change with the unit."""
 
 
+LOWEST = 300
+POWERS = 10.0 ** np.arange(-LOWEST, 309)
+"""Powers of ten, from the smallest that is looked at."""
+
+
 def value_words(values: Any) -> Words:
     """A word for each cell, the same in any unit that is a power of ten away; 0 for a zero and a missing cell.
 
@@ -29,12 +34,15 @@ def value_words(values: Any) -> Words:
     there = np.isfinite(y) & (y != 0)
     y = np.where(there, y, 1.0)
     size = np.abs(y)
-    power = np.maximum(np.floor(np.log10(size)), -300)
-    digits = np.rint(y / 10.0**power * 10.0 ** (DIGITS - 1))
-    digits = np.where(np.abs(digits) >= 10.0**DIGITS, digits / 10, digits)
+    power = np.maximum(np.floor(np.log10(size)), -LOWEST).astype(np.intp)
+    digits = np.rint(y / POWERS[power + LOWEST] * 10.0 ** (DIGITS - 1))
+    digits[np.abs(digits) >= 10.0**DIGITS] /= 10
+    words = digits.astype(np.int64).view(np.uint64)
     numbered = (size >= 10.0**DIGITS) & (np.trunc(y) == y)  # the number of something: all digits count
-    words = np.where(numbered, number_words(y), digits.astype(np.int64).view(np.uint64))
-    return np.asarray(np.where(there, words, np.uint64(0)))
+    if numbered.any():
+        words[numbered] = number_words(y[numbered])
+    words[~there] = 0
+    return words
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,8 +66,12 @@ class Fingerprint:
     def of(cls, words: Words, key: int) -> Self:
         mixed = fingerprints(len(words), [words ^ np.uint64(key)])
         there = mixed[words != 0]
-        kept, counts = np.unique(there, return_counts=True)
-        return cls(len(words), int(mixed.sum(dtype=np.uint64)), len(there), *_thinned(0, kept, counts))
+        bits = max(0, (len(there) // LIMIT).bit_length() - 1)  # where all differ, so many are too few or just enough
+        kept, counts = _begun(there, bits)
+        while bits and len(kept) <= LIMIT:
+            bits -= 1
+            kept, counts = _begun(there, bits)
+        return cls(len(words), int(mixed.sum(dtype=np.uint64)), len(there), *_thinned(bits, kept, counts))
 
     def __add__(self, other: Self) -> Fingerprint:
         kept, place = np.unique(np.concatenate([self.words, other.words]), return_inverse=True)
@@ -67,6 +79,12 @@ class Fingerprint:
         thin = _thinned(max(self.bits, other.bits), kept, counts)
         total = (self.total + other.total) % 2**64
         return Fingerprint(self.rows + other.rows, total, self.cells + other.cells, *thin)
+
+
+def _begun(words: Words, bits: int) -> tuple[Words, NDArray[np.int64]]:
+    """The words that begin with so many zeros, and how often each is there."""
+    found, counts = np.unique(words[words < np.uint64(2 ** (64 - bits))] if bits else words, return_counts=True)
+    return found, counts.astype(np.int64)
 
 
 def _thinned(bits: int, words: Words, counts: NDArray[np.int64]) -> tuple[int, Words, NDArray[np.int64]]:
