@@ -32,7 +32,10 @@ ThenParam = Annotated[Texts, _option("NAME=VALUE", "A parameter of --then; may r
 KeyFile = Annotated[
     Path | None, _option("FILE", "Secret key, from 'suffice key new'. Without one the release cannot be repeated.")
 ]
-Accept = Annotated[Texts, _option("RULE=REASON", "Release in spite of a finding; the reason is recorded. May repeat.")]
+Accept = Annotated[
+    Texts,
+    _option("RULE=REASON", "Release in spite of a finding; the reason stands in the public certificate. May repeat."),
+]
 Output = Annotated[Path, _option("FILE", "The release.", "--output", "-o")]
 Report = Annotated[Path | None, _option("FILE.html", "A private before-and-after report, for the data holder only.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
