@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -48,11 +49,11 @@ class Spread:
     def columns(self, which: slice) -> Spread:
         return Spread(self.rows, self.weight, self.mean[which], self.squares[which], self.low[which], self.high[which])
 
-    @property
+    @cached_property
     def sd(self) -> Array:
         return np.sqrt(self.squares / max(self.weight, 1e-300))
 
-    @property
+    @cached_property
     def size(self) -> Array:
         """The largest absolute value."""
         return np.maximum(np.abs(self.low), np.abs(self.high))

@@ -44,6 +44,13 @@ class Draws:
             self.filled.add(number)
         return self.room[rows]
 
+    def place_of(self, rows: int, k: int) -> Array:
+        """Room for k columns of a last pass: a block's own numbers, which it has used then, make room for what it made.
+
+        Fresh memory of that size takes as long to get as it takes to fill it.
+        """
+        return self.room if self.room is not None and self.columns == k else np.empty((rows, k), order="F")
+
     def forget(self) -> None:
         """Nothing is kept any longer."""
         self.room, self.filled = None, set()

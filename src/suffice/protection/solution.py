@@ -160,7 +160,7 @@ class Solution:
         A[:, p:] = self.draws.of(block)
         labels = labels_of(known.design, basis, block)
         basis.divide(A, labels)
-        change = A @ self.M
+        change = (self.M.T @ A.T).T  # column by column, as all else lies in memory
         if self.shift is not None:
             change += self.shift[labels]
         return known.aligned(block, A, Y, change, Y + change), A

@@ -125,7 +125,7 @@ class Original:
     def _mapped(self, solution: Solution, rows: Rows, looks: Looks, some: NDArray[np.int64]) -> Outcome:
         """The answer of a formula carried to the rows, and looked at; kept where the rows are in memory."""
         known, names = solution.regression, self.design.confidential
-        Ystar = np.empty((rows.n, self.design.k), order="F") if self.rows.held else None
+        Ystar = solution.draws.place_of(rows.n, self.design.k) if self.rows.held else None
         glimpse = solution.map(rows, looks, some, Ystar)
         computed = Computation(known.matrices.columns, solution.released, names, solution.draws.stream)
         stratum = _stratum(known, solution.E, solution.Estar, solution.sample(glimpse), glimpse)

@@ -313,7 +313,12 @@ def moved(done: Protected, places: NDArray[np.int64]) -> dict[str, Any]:
     """The columns that were made, in another order."""
     columns = [*done.design.confidential, *done.labels]
     held = done.leaving.gather(columns)
-    return dict(zip(columns, done.rows.ahead(lambda name: held[name].take(places), columns), strict=True))
+
+    def taken(name: str) -> Any:
+        column = held[name]  # places are those of rows: to look at each first takes as long as to take it
+        return np.take(column, places, mode="clip") if isinstance(column, np.ndarray) else column.take(places)
+
+    return dict(zip(columns, done.rows.ahead(taken, columns), strict=True))
 
 
 @dataclass(frozen=True)

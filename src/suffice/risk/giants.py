@@ -62,9 +62,11 @@ class GiantMeasure:
     independent: bool
 
     def of(self, aligned: AlignedBlock) -> FarRecords:
-        seen = slice(0, 0) if self.independent else slice(None)
+        if self.independent:
+            none = Farthest(np.empty((0, int((~self.still).sum()))))
+            return FarRecords(none, none)
         Y, Ystar = aligned.about(self.spread.mean)
-        return FarRecords(self._farthest(Y[seen]), self._farthest(Ystar[seen]))
+        return FarRecords(self._farthest(Y), self._farthest(Ystar))
 
     def _farthest(self, Y: Array) -> Farthest:
         moving, spread = np.flatnonzero(~self.still), self.spread
