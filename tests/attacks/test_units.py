@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,9 @@ def test_groups_are_as_large_as_their_units_and_their_giants_are_units() -> None
     assert "group-size" in rules(release, "stop")
     frame = frame[frame["firm"] > 1].assign(revenue=lambda f: f["revenue"] * np.where(f["firm"] == 5, 500, 1))
     assert "dominance" in rules(protect(frame, fitted, Ipso(), seed=Seed()), "stop")  # its months are alike
+    cells = Roles(confidential=["revenue"], given="C(region)", unit="firm")
+    assert protect(frame, cells, Ipso(), seed=Seed()).assessment.cells.factors[0].dominated == 1
+    assert protect(frame, replace(cells, unit=None), Ipso(), seed=Seed()).assessment.cells.factors[0].dominated == 0
     records = Roles(confidential=["revenue"], groups=["region"])
     assert "dominance" not in rules(protect(frame, records, Fitted(), seed=Seed()), "stop")
 

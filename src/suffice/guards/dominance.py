@@ -37,8 +37,8 @@ def dominance(risk: Assessment) -> Finding | None:
         return Finding(
             RULE,
             "stop",
-            f"{count(cells.dominated, 'cell')} of {cells.cells:,} by {cells.name} whose total gives the largest record "
-            "away to the second largest, to within 10 %, in some column.",
+            f"{count(cells.dominated, 'cell')} of {cells.cells:,} by {cells.name} whose total gives the largest "
+            f"{cells.of} away to the second largest, to within 10 %, in some column.",
             "Join small cells (merge_below=10 or more), use larger classes, or drop the term.",
             {"cells": cells.dominated, "of": cells.cells, "by": cells.name},
         )

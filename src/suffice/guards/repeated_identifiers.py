@@ -15,7 +15,7 @@ def repeated_identifiers(risk: Assessment) -> Finding | None:
     if not risk.repeated:
         return None
     name = next(iter(risk.repeated))
-    told = [f"{each} ({often:.1f} records on average)" for each, often in risk.repeated.items()]
+    told = [f"{each} (about {often:.0f} records on average)" for each, often in risk.repeated.items()]
     return Finding(
         "repeated-identifiers",
         "note",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -15,7 +16,9 @@ from suffice.design.design import Design
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.risk.dominance import PRIOR
-from suffice.rows.rows import Block, Product
+from suffice.risk.group_summary import GroupTables
+from suffice.risk.units import UnitTotals, unit_words
+from suffice.rows.rows import Block, Product, Run
 
 MOST = 2**12
 """Cells of a factor that are looked at: where there are more, it is absorbed or an interaction."""
@@ -134,6 +137,7 @@ class CellSummary:
     dominated: whose total tells the second largest the largest, in some column
     known: whose records all stand at an end of a column's range
     smallest: records of the smallest
+    of: what the largest is: a record, or a unit, which may have several
     """
 
     name: str
@@ -141,6 +145,7 @@ class CellSummary:
     dominated: int
     known: int
     smallest: int
+    of: str = "record"
 
 
 @dataclass(frozen=True)
@@ -174,4 +179,30 @@ class CellsSeen:
             )
             for by, table in zip(families(design), tables, strict=True)
         )
-        return cls(tuple(names[j] for j in giants), factors)
+        return cls(
+            tuple(names[j] for j in giants), factors if not design.roles.unit else _by_units(done, factors, counted)
+        )
+
+
+def _by_units(done: Protected, factors: tuple[CellSummary, ...], counted: Flags) -> tuple[CellSummary, ...]:
+    """The same cells, of units, in a pass of its own."""
+    design, unit = done.design, done.design.roles.unit or ""
+
+    def of(run: Run) -> Iterator[UnitTotals]:
+        units, parts = (
+            np.concatenate([unit_words(block, unit) for block in run]),
+            [design.matrix(block) for block in run],
+        )
+        w = [design.weights(block) for block in run]
+        Y = np.vstack(
+            [A[:, design.m :] if v is None else A[:, design.m :] * v[:, None] for A, v in zip(parts, w, strict=True)]
+        )
+        for by in families(design):
+            codes = np.concatenate([_codes(design, block, by) for block in run])
+            yield UnitTotals.of(codes.astype(np.uint64), units, Y)
+
+    tables = GroupTables.whole(done.rows, of, tuple(dict.fromkeys([*design.columns, unit]))) if factors else []
+    cells = [table.concentration() for table in tables]
+    told = [(c.total - c.first - c.second < PRIOR * c.first * (1 - 1e-12)) & (c.first > 0) & ~counted for c in cells]
+    found = zip(factors, told, strict=True)
+    return tuple(replace(each, dominated=int(flags.any(axis=1).sum()), of="unit") for each, flags in found)
