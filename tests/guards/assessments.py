@@ -87,6 +87,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "unique": ("unique", UniqueRecords()),
     "repeated": ("repeated", {}),
     "cells": ("cells", CellsSeen()),
+    "few_bits": ("few_bits", ()),
 }
 """The others, by their flat names, and what they are in a quiet release."""
 CALM: dict[str, Any] = {

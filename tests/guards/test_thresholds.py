@@ -22,6 +22,7 @@ from suffice.risk.assessment import Assessment
 from suffice.risk.cells import CellsSeen, CellSummary
 from suffice.risk.equal_cells import EqualCells
 from suffice.risk.group_summary import GroupSummary
+from suffice.risk.information import FewBits
 from suffice.risk.told import Told
 from suffice.risk.unique_records import UniqueRecords
 from tests.guards.assessments import changed
@@ -217,6 +218,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
         {"told_by_kept": (Told("wages", 1.0, 1.0, 0.1, ("total",)),), "told": (Told("wages", 0.96, 0.2, 0.1),)},
         "stop",
     ),
+    ("information", {"few_bits": (FewBits("smokes", "", 1, 1, 40, 40.0, 48.0),)}, "stop"),
     ("equal-cells", {"equal": (EqualCells("wages", "paid", 0.06, 0.0, 60),)}, "stop"),
     ("unique-records", {"unique": UniqueRecords(("name",))}, "warn"),
     ("unique-records", {"unique": UniqueRecords((), ("age", "sex"), 0.05)}, "note"),

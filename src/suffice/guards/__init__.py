@@ -16,6 +16,7 @@ from suffice.guards.former_role import former_role
 from suffice.guards.giants import giants
 from suffice.guards.group_size import group_size
 from suffice.guards.householder import householder
+from suffice.guards.information import information
 from suffice.guards.kept_columns import kept_columns
 from suffice.guards.kept_scores import kept_scores
 from suffice.guards.leverage import leverage
@@ -42,6 +43,7 @@ GUARDS: dict[str, Guard] = {
     "changed-records": changed_records,
     "former-role": former_role,
     "explained-columns": explained_columns,
+    "information": information,
     "equal-cells": equal_cells,
     "kept-columns": kept_columns,
     "copies": copies,

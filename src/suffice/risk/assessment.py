@@ -23,6 +23,7 @@ from suffice.risk.freedom import Freedom
 from suffice.risk.giants import Giants
 from suffice.risk.group_summary import GroupSummary, summaries
 from suffice.risk.history import History
+from suffice.risk.information import FewBits, few_bits
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.leverage import Leverage
 from suffice.risk.outliers import Outliers
@@ -82,6 +83,8 @@ class Assessment:
     """Values that stand beside themselves."""
     cells: CellsSeen = field(default_factory=CellsSeen)
     """Cells of given factors, and the whole file."""
+    few_bits: tuple[FewBits, ...] = ()
+    """Columns of few values whose products tell more than they hold."""
     unique: UniqueRecords = field(default_factory=UniqueRecords)
     repeated: Mapping[str, float] = field(default_factory=dict)
     """Identifiers that several records have: how many on average."""
@@ -114,6 +117,7 @@ def assess(
     design, seen = done.design, done.seen
     pair, history = ResidualPair.of(done, method), History.of(account, beside)
     sample = LeavingSample.of(done)
+    cells = CellsSeen.of(done, sample.traits)
     groups = summaries(done, method, sample.traits)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
     return Assessment(
@@ -139,7 +143,8 @@ def assess(
         told=by_given(sample),
         told_by_kept=by_kept(sample),
         equal=equal_cells(sample),
-        cells=CellsSeen.of(done, sample.traits),
+        cells=cells,
+        few_bits=few_bits(done, method, sample, cells.factors),
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
     )
