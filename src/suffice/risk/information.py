@@ -114,7 +114,7 @@ def _short(
     for n in {*sizes}:
         held = n * lattice.bits
         told = float(sum(min(KEPT, max(0.0, np.log2(SPREAD * n * v * lattice.variance) / 2)) for v in spreads if v > 0))
-        if held < told and LEAST <= n and (n <= REACH or held <= SEARCHED):
+        if held < told and n >= LEAST and (n <= REACH or held <= SEARCHED):
             short.append((n, held, told))
     if short:
         n, held, told = min(short)
