@@ -93,6 +93,7 @@ def artefacts(release: suffice.Release) -> str:
                release.findings, release.design, done.profile, done.profile.spread, done.released, done.aligned,
                done.leaving, done.original, done.stream, done.stream.block(0), *done.seen.values()]  # fmt: skip
     texts = [certificate.text(), certificate.to_json(), certificate._repr_html_(), public.page(certificate)]
+    texts += [each._repr_html_() for each in (release, release.findings, release.method)]
     return "\n".join([*texts, *map(repr, objects), *map(str, objects), *map(str, release.findings)])
 
 
