@@ -51,16 +51,16 @@ class LeavingMeasure:
         places = np.unique(((np.arange(count) + jitter) * n / count).astype(np.int64))
         return cls(design, places, min(1.0, size / (n * share)))
 
-    def of(self, aligned: AlignedBlock) -> list[dict[str, Any]]:
+    def of(self, aligned: AlignedBlock) -> list[Block]:
         """Records that were drawn anew are nobody's."""
         return self.taken(aligned.block, self.design.columns) if aligned.block.columns else []
 
-    def taken(self, block: Block, columns: Sequence[str]) -> list[dict[str, Any]]:
+    def taken(self, block: Block, columns: Sequence[str]) -> list[Block]:
         first, last = np.searchsorted(self.places, [block.start, block.start + len(block)])
         chosen = self.places[first:last] - block.start
         if self.part < 1 and len(chosen):
             chosen = chosen[_strata(self.design, block)[chosen] < np.uint64(self.part * 2**64)]
-        return [{name: _taken(block.columns[name], chosen) for name in columns}] if len(chosen) else []
+        return [Block(block.start, {n: _taken(block.columns[n], chosen) for n in columns})] if len(chosen) else []
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +83,9 @@ class LeavingSample:
             parts = rows.fold(lambda block: measure.taken(block, columns), columns, "looking")
         if not parts:
             return cls(design, Block(0, {name: np.empty(0) for name in columns}), kept)
-        return cls(design, Block(0, {name: concatenated([part[name] for part in parts]) for name in columns}), kept)
+        return cls(
+            design, Block(0, {name: concatenated([part.columns[name] for part in parts]) for name in columns}), kept
+        )
 
     def __len__(self) -> int:
         return len(self.block)
