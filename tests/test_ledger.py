@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -11,8 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from suffice import Ipso, Roles, protect
 from suffice.algebra.array import Array
 from suffice.errors import FileError
 from suffice.ledger import Entry, Ledger, Trace
@@ -102,6 +105,20 @@ def test_a_column_is_known_by_most_of_its_values() -> None:
     assert trace(flags).same(trace(rng.permutation(flags)))
     assert trace(flags).changed(trace(flags[1:])) == 1
     assert trace(np.where(y > 1, y, 0.0)).same(trace(np.where(y > 1, y, 0.0)[1:]))
+
+
+def test_it_holds_no_value_and_no_name_of_a_confidential_column(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    secret = {"salary": rng.lognormal(9, 1, 300).round(2), "bonus": rng.integers(10**6, 10**7, 300)}
+    frame = pd.DataFrame({**secret, "person": [f"person-{i:04}" for i in range(300)], "town": ["a", "b", "c"] * 100})
+    roles = Roles(confidential=list(secret), given="C(town)", identifiers=["person"], missing="drop")
+    frame.loc[5, "salary"] = np.nan
+    protect(frame, roles, Ipso(), seed=Seed.new_file(tmp_path / "key")).write(tmp_path / "out.csv")
+    text = (tmp_path / "key.ledger").read_text()
+    words = {*re.findall(r"[\w.-]+", text)}
+    assert not words & {str(value) for values in (*secret.values(), frame["person"]) for value in values}
+    assert not any(name in text for name in (*secret, "person", str(tmp_path)))
+    assert "C(town)" in text
 
 
 def test_one_writer_at_a_time(ledger: Ledger) -> None:
