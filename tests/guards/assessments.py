@@ -83,6 +83,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "precision": ("precision", {}),
     "told": ("told", ()),
     "told_by_kept": ("told_by_kept", ()),
+    "told_by_limits": ("told_by_limits", ()),
     "equal": ("equal", ()),
     "unique": ("unique", UniqueRecords()),
     "repeated": ("repeated", {}),

@@ -218,6 +218,8 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
         {"told_by_kept": (Told("wages", 1.0, 1.0, 0.1, ("total",)),), "told": (Told("wages", 0.96, 0.2, 0.1),)},
         "stop",
     ),
+    ("tight-limits", {"told_by_limits": (Told("wages", 0.9, 0.55, 0.1),)}, "stop"),
+    ("tight-limits", {"told_by_limits": (Told("wages", 0.9, below(0.55), 0.1),)}, "warn"),
     ("information", {"few_bits": (FewBits("smokes", "", 1, 1, 40, 40.0, 48.0),)}, "stop"),
     ("equal-cells", {"equal": (EqualCells("wages", "paid", 0.06, 0.0, 60),)}, "stop"),
     ("unique-records", {"unique": UniqueRecords(("name",))}, "warn"),

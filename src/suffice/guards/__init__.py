@@ -30,6 +30,7 @@ from suffice.guards.row_order import row_order
 from suffice.guards.seed import seed
 from suffice.guards.spreadsheet import spreadsheet
 from suffice.guards.stacked_leverage import stacked_leverage
+from suffice.guards.tight_limits import tight_limits
 from suffice.guards.unique_records import unique_records
 from suffice.guards.unmoved_records import unmoved_records
 from suffice.guards.zero_weights import zero_weights
@@ -46,6 +47,7 @@ GUARDS: dict[str, Guard] = {
     "information": information,
     "equal-cells": equal_cells,
     "kept-columns": kept_columns,
+    "tight-limits": tight_limits,
     "copies": copies,
     "unmoved-records": unmoved_records,
     "limits": limits,

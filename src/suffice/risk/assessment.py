@@ -35,6 +35,7 @@ from suffice.risk.residuals import ResidualPair
 from suffice.risk.row_order import RowOrder
 from suffice.risk.signs import negatives
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
+from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
@@ -79,6 +80,8 @@ class Assessment:
     """Confidential columns that the given ones tell, or nearly."""
     told_by_kept: tuple[Told, ...] = ()
     """Those that kept columns tell."""
+    told_by_limits: tuple[Told, ...] = ()
+    """Those that bounds and edits tell."""
     equal: tuple[EqualCells, ...] = ()
     """Values that stand beside themselves."""
     cells: CellsSeen = field(default_factory=CellsSeen)
@@ -142,6 +145,7 @@ def assess(
         weights=WeightSummary.of(done.profile),
         told=by_given(sample),
         told_by_kept=by_kept(sample),
+        told_by_limits=by_limits(sample),
         equal=equal_cells(sample),
         cells=cells,
         few_bits=few_bits(done, method, sample, cells.factors),
