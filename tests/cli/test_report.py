@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -220,3 +222,29 @@ def test_a_release_of_new_records_and_one_with_holes_have_a_report(tmp_path: Pat
     roles = Roles(confidential=["wages"], given="x", missing="patterns")
     protect(holes, roles).report(tmp_path / "holes.html")
     assert "missing cells" in (tmp_path / "holes.html").read_text()
+
+
+@pytest.mark.skipif(not (shutil.which("chromium") and shutil.which("pdfinfo")), reason="needs a browser and pdfinfo")
+@pytest.mark.parametrize("times", [1, 6])
+def test_the_certificate_prints_on_one_page(times: int, tmp_path: Path):
+    """An ordinary one, and one with as many claims and notes as methods with several levels make."""
+    claims = (
+        CERTIFICATE.claims + (Claim("fit", "cross-products, weighted by w, in each of 8 groups", 1e-15, 1, ""),) * 3
+    )
+    long = replace(
+        CERTIFICATE,
+        claims=claims * times,
+        notes=("small levels were joined, each in its group",) * 2 * times,
+        not_promised=("statistics of other groups, or regressions on other terms than those above",) * 2 * times,
+        accepted={"outliers": "agreed with the owners of the three largest firms"},
+        verify="suffice verify ORIGINAL release.parquet --confidential turnover,wages --bound turnover=0: " * 4,
+        file="release.parquet",
+        digest="0" * 64,
+        date="2026-11-18",
+    )
+    (tmp_path / "page.html").write_text(public.page(long))
+    quiet = {"check": True, "capture_output": True, "cwd": tmp_path, "timeout": 60}
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    subprocess.run(["chromium", *flags, "--print-to-pdf=page.pdf", "page.html"], **quiet)
+    told = subprocess.run(["pdfinfo", "page.pdf"], **quiet).stdout.decode()
+    assert re.search(r"Pages:\s+1\n", told)

@@ -48,11 +48,11 @@ class Coefficients:
     @property
     def told(self) -> dict[str, float | None]:
         """As they may leave, rounded."""
-        gap = None if self.condition > STEEP else at_most(self.gap)
+        gap = at_most(self.gap) if self.condition < STEEP else None
         return {"gap": gap, "condition": float(f"{self.condition:.1e}") if np.isfinite(self.condition) else None}
 
     def __str__(self) -> str:
-        if self.condition > STEEP:
+        if not self.condition < STEEP:
             return f"regression coefficients are not compared: cond(X) = {self.condition:.1e}; the fits above are"
         return (
             f"coefficients differ by at most {at_most(self.gap):.0e} standard errors (cond(X) = {self.condition:.1e})"
