@@ -11,7 +11,6 @@ from operator import add
 import numpy as np
 
 from suffice.algebra.array import Array, Flags
-from suffice.algebra.group_moments import looked_up
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count, share
 from suffice.rows.arrow import as_float
@@ -20,7 +19,7 @@ from suffice.rows.rows import Block, Rows
 
 DIGITS = np.uint64(16)
 """Bits that values may differ in and still be the same: ten digits are left."""
-MOST = 2**21
+MOST = 2**19
 """Records of a file whose fingerprints are held; of more, those whose values fall into a share of all fingerprints."""
 RARE = 0.01
 """How probable a count may be and still be more than chance."""
@@ -103,6 +102,8 @@ class Overlap:
     least: float
     """Copies that are none: of one column alone nobody can tell whose a value is, and a mean may meet one."""
     records: int
+    one_in: int
+    """Of how many records one was looked at."""
 
     @classmethod
     def of(cls, before: Rows, after: Rows, confidential: Sequence[str], beside: Sequence[str]) -> Overlap:
@@ -110,12 +111,12 @@ class Overlap:
         one, two = (RecordWords.of(rows, confidential, beside, one_in) for rows in (before, after))
         known, first, times = np.unique(one.values, return_index=True, return_counts=True)
         once = first[times == 1]
-        met = once[np.isin(one.values[once], two.values)]
+        met = once[_times(one.values[once], two.values) > 0]
         by_chance = (_times(one.beside[met], two.beside) * _times(one.values[met], two.values)).sum()
-        few = len(known) * len(np.unique(one.beside)) <= len(one.values) and len(once) < FEW
+        few = len(known) * _distinct(one.beside) <= len(one.values) and len(once) < FEW
         apart = len(confidential) > 1 and one.columns == two.columns  # columns that were swapped apart meet once
         return cls(
-            one_in * int(np.isin(one.whole[met], two.whole).sum()),
+            one_in * int((_times(one.whole[met], two.whole) > 0).sum()),
             one_in * float(by_chance) / max(len(two.values), 1),
             one_in * len(met),
             one_in * (apart + DENSER * 2.0 * int((times == 2).sum()) * after.n / max(before.n, 1)),
@@ -124,26 +125,31 @@ class Overlap:
             not beside,
             LEAST * after.n * (len(confidential) == 1 and not beside),
             after.n,
+            one_in,
         )
+
+    def _beyond(self, found: int, chance: float) -> bool:
+        return beyond(found // self.one_in, chance / self.one_in)
 
     def finding(self) -> Finding | None:
         found, chance = (self.values, self.values_by_chance) if self.alone else (self.copies, self.copies_by_chance)
         said = "the released file has the records of the original; " * self.identical
-        if (found >= self.least and beyond(found, chance)) or (self.identical and not self.decided):
+        about = "about " * (self.one_in > 1)
+        if (found >= self.least and self._beyond(found, chance)) or (self.identical and not self.decided):
             return Finding(
                 "copies",
                 "stop",
-                f"{said}{count(found, 'record')} of {self.records:,} ({share(found, self.records)}), of values that no "
-                f"other record of the original has, released as they were; {chance:,.3g} by chance",
+                f"{said}{about}{count(found, 'record')} of {self.records:,} ({share(found, self.records)}), of values "
+                f"that no other record of the original has, released as they were; {chance:,.3g} by chance",
                 "Protect these records, or leave them out.",
                 {"copies": found, "records": self.records},
             )
-        if not self.alone and beyond(self.values, self.values_by_chance):
+        if not self.alone and self._beyond(self.values, self.values_by_chance):
             return Finding(
                 "copies",
                 "warn",
-                f"the confidential values of {count(self.values, 'record')} of the original, which no other has, stand "
-                "in the release beside other given and kept columns",
+                f"confidential values of {about}{count(self.values, 'record')} of the original, which no other has, "
+                "stand in the release beside other columns",
                 "Whoever knows one of the values reads off the others.",
                 {"values": self.values, "records": self.records},
             )
@@ -152,9 +158,14 @@ class Overlap:
 
 def _times(wanted: Words, among: Words) -> Array:
     """How often each word occurs."""
-    labels, counts = np.unique(among, return_counts=True)
-    place, there = looked_up(wanted, labels)
-    return np.where(there, counts[place], 0).astype(np.float64)
+    ranked = np.sort(among)
+    ends = (np.searchsorted(ranked, wanted, side=side) for side in ("right", "left"))
+    return np.subtract(*ends).astype(np.float64)
+
+
+def _distinct(words: Words) -> int:
+    ranked = np.sort(words)
+    return int((ranked[1:] != ranked[:-1]).sum()) + bool(len(ranked))
 
 
 def beyond(found: int, chance: float) -> bool:
