@@ -151,6 +151,8 @@ def test_the_least_is_what_leaves_ten_degrees_of_freedom_unless_told():
     assert smallest_group(Design.learn(rows, roles())) == 2 + 10
     assert smallest_group(Design.learn(rows, roles(given="C(size)"))) == 3 + 10
     assert smallest_group(Design.learn(rows, roles(smallest_group=5))) == 5
+    many = MemoryRows(table().append_column("street", pa.array(np.arange(570) // 5)))
+    assert smallest_group(Design.learn(many, roles(given="C(street)"))) == 1 + 10  # absorbed: no columns of X
     told = made(roles(how="drop", smallest_group=5))
     assert told.frame.num_rows == 566
     assert "degrees-of-freedom" in blocking(told)

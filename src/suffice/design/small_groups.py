@@ -42,7 +42,7 @@ def small_groups(rows: Rows, roles: Roles) -> Selection | None:
 def smallest_group(design: Design) -> int:
     """Records of a group, at least: as asked for, or so many that enough residuals are left for all columns."""
     asked = design.roles.smallest_group
-    return design.width + max(FREE, design.k + 1) if asked is None else asked
+    return design.m + max(FREE, design.k + 1) if asked is None else asked
 
 
 def _label(rows: Rows, category: Category) -> str | int:

@@ -283,4 +283,7 @@ class _Refusals:
 
     def complain(self) -> None:
         if self.groups:
-            raise InfeasibleError(f"{self.first}\n{self.groups} of {self.count} groups have no solution.")
+            raise InfeasibleError(
+                f"{self.first}\n{self.groups} of {self.count} groups have no solution.\n"
+                "Where they are small, join or drop them: small_groups."
+            )
