@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import suffice.files.csv
 from suffice.errors import FileError, InputError, SufficeError, UsageError
+from suffice.files.format import Format
 from suffice.files.kind import kind_by_suffix, kind_of, write_kind
 from suffice.files.table import read_table
 from suffice.files.writer import Writer, write_table
@@ -439,7 +440,7 @@ def test_what_the_name_of_an_output_asks_for():
 def test_pieces_are_one_file(tmp_path, kind):
     table = pa.table({"x": [1.5, 2.5, 3.25], "t": pa.array(["a", "b", "a"])})
     write_table(table, tmp_path / f"whole.{kind}", kind)
-    writer = Writer(str(tmp_path / f"pieces.{kind}"), kind)
+    writer = Writer(str(tmp_path / f"pieces.{kind}"), Format.plain(kind))
     writer.write(table[:2])
     writer.write(table[2:])
     writer.close()

@@ -22,6 +22,7 @@ from suffice.design.missing import complete
 from suffice.design.profile import Matrices, centre_of
 from suffice.design.roles import Roles
 from suffice.errors import InputError, escaped
+from suffice.files.format import in_encoding
 from suffice.files.source import digest_of, open_rows
 from suffice.guards.finding import Finding, Findings, gravest
 from suffice.progress import Progress, listener
@@ -113,6 +114,7 @@ def verify(
     *,
     progress: Progress | bool | None = None,
     threads: int | None = None,
+    encoding: str | None = None,
 ) -> Verification:
     """Certify a pair of files, whoever made the second one.
 
@@ -125,10 +127,13 @@ def verify(
     categories and dates, which have no moments, the values are compared. Records of the original that stand in the
     release, identifiers, and a certificate beside the file that is of another file are findings that stop it.
     Nothing about the random numbers or the method is needed or known.
+
+    encoding: of text files that are not UTF-8
     """
     with one_blas_thread():
         progress = listener(progress)
-        source, leaving = (open_rows(data, threads or cores(), progress) for data in (original, released))
+        pair = (in_encoding(data, encoding) for data in (original, released))
+        source, leaving = (open_rows(data, threads or cores(), progress) for data in pair)
         coding = _coding(source, leaving, roles)
         before, after = complete(coding.encoded(source), roles), coding.encoded(leaving)
         design = Design.learn(before, roles)

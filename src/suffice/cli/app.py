@@ -25,6 +25,22 @@ key = typer.Typer(help="The secret key that decides a release.", no_args_is_help
 app.add_typer(key, name="key")
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from suffice import __version__
+        from suffice.cli.show import say
+
+        say(f"suffice {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def suffice(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
+) -> None:
+    """Protect confidential data and keep means, covariances and regressions exactly as they were."""
+
+
 @app.command()
 def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", show_default=False)],
@@ -58,6 +74,7 @@ def protect(
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     threads: o.Threads = None,
+    encoding: o.Encoding = None,
 ) -> None:
     """Protect DATA and write a certified release."""
     from suffice.catalogue import PLAIN
@@ -72,7 +89,7 @@ def protect(
     elif then_param:
         raise UsageError("--then-param needs --then.\nName the second step with --then NAME.")
     tables: dict[str, Any] = {
-        "data": {"path": str(data)},
+        "data": {"path": str(data), **({"encoding": encoding} if encoding else {})},
         "roles": roles,
         "method": steps,
         "accept": pairs(accept, "--accept"),
@@ -92,11 +109,12 @@ def verify(
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     threads: o.Threads = None,
+    encoding: o.Encoding = None,
 ) -> None:
     """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
     from suffice.cli.command import Command
 
-    Command(quiet, as_json).verify(original, released, Roles(**roles), threads)
+    Command(quiet, as_json).verify(original, released, Roles(**roles), threads, encoding)
 
 
 @app.command()

@@ -68,11 +68,13 @@ class Command:
         if plan.seed is None:
             show.say(f"\n{NO_KEY}")
 
-    def verify(self, original: Path, released: Path, roles: Roles, threads: int | None) -> None:
+    def verify(
+        self, original: Path, released: Path, roles: Roles, threads: int | None, encoding: str | None = None
+    ) -> None:
         """Certify a pair of files, and say whether they agree."""
         from suffice.certificate.verification import verify
 
-        result = verify(original, released, roles, progress=self._progress(), threads=threads)
+        result = verify(original, released, roles, progress=self._progress(), threads=threads, encoding=encoding)
         document = show.parsed(result.to_json())
         if self.as_json and result.passes:
             show.as_json(document)

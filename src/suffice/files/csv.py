@@ -39,18 +39,19 @@ class Dialect:
     decimal: str
     names: tuple[str, ...]
     codes: tuple[str, ...] = ()
+    encoding: str | None = None
 
     @classmethod
-    def find(cls, path: Path, delimiter: str | None = None) -> Dialect:
+    def find(cls, path: Path, delimiter: str | None = None, encoding: str | None = None) -> Dialect:
         """delimiter: between columns; None finds it from the first line"""
-        found = delimiter or _delimiter(path)
-        names, cells = _head(path, found)
+        found = delimiter or _delimiter(path, encoding)
+        names, cells = _head(path, found, encoding)
         if not names or all(NUMBER.fullmatch(name.strip()) for name in names):
             raise InputError(f"{path.name} does not begin with column names. Put them into the first line.")
         decimal = "," if found == ";" and not _any(POINT, cells) else "."
         columns = zip(*(row for row in cells if len(row) == len(names)), strict=True)
         codes = [name for name, column in zip(names, columns, strict=False) if _any(CODE, [column])]
-        return cls(found, decimal, tuple(names), tuple(codes))
+        return cls(found, decimal, tuple(names), tuple(codes), encoding)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -67,16 +68,19 @@ class Scan:
     longest: int
 
 
-def read_csv(path: Path, delimiter: str | None = None) -> tuple[pa.Table, tuple[str, ...]]:
+def read_csv(path: Path, delimiter: str | None = None, encoding: str | None = None) -> tuple[pa.Table, tuple[str, ...]]:
     """The table, and notes on how it was read.
 
     **Promises** that no error quotes a cell.
 
     delimiter: between columns; None finds it from the first line
+    encoding: of the text; None is UTF-8
     """
     try:
-        scan = _scan(path)
-        dialect = Dialect.find(path, delimiter)
+        scan = _scan(path, encoding)
+        dialect = Dialect.find(path, delimiter, encoding)
+    except UnicodeError:
+        raise InputError(f"{path.name} has bytes that are not {encoding}. Name the encoding that it has.") from None
     except OSError as error:
         raise FileError(f"{path.name} cannot be read: {error.strerror}.") from None
     check_names(dialect.names)
@@ -88,20 +92,29 @@ def read_csv(path: Path, delimiter: str | None = None) -> tuple[pa.Table, tuple[
     return table, dialect.notes
 
 
-def _scan(path: Path) -> Scan:
+def _scan(path: Path, encoding: str | None) -> Scan:
     quotes = lines = carried = 0
     longest = CHUNK
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            if (at := chunk.find(b"\0")) >= 0:
-                raise _not_text(path, lines + chunk.count(b"\n", 0, at) + 1)
-            longest = max(longest, carried + chunk.find(b"\n") + 1)
-            last = chunk.rfind(b"\n")
-            carried = carried + len(chunk) if last < 0 else len(chunk) - last
-            lines, quotes = lines + chunk.count(b"\n"), quotes + chunk.count(b'"')
-            if carried >= LONGEST_LINE:
-                raise InputError(f"Line {lines + 1} of {path.name} is longer than 100 MB. Is it a CSV file?")
+    for chunk in _chunks(path, encoding):
+        if (at := chunk.find(b"\0")) >= 0:
+            raise _not_text(path, lines + chunk.count(b"\n", 0, at) + 1)
+        longest = max(longest, carried + chunk.find(b"\n") + 1)
+        last = chunk.rfind(b"\n")
+        carried = carried + len(chunk) if last < 0 else len(chunk) - last
+        lines, quotes = lines + chunk.count(b"\n"), quotes + chunk.count(b'"')
+        if carried >= LONGEST_LINE:
+            raise InputError(f"Line {lines + 1} of {path.name} is longer than 100 MB. Is it a CSV file?")
     return Scan(quotes, max(longest, carried))
+
+
+def _chunks(path: Path, encoding: str | None) -> Iterator[bytes]:
+    """The bytes of a file as UTF-8."""
+    if encoding is None:
+        with path.open("rb") as file:
+            yield from iter(partial(file.read, CHUNK), b"")
+    else:
+        with path.open(encoding=encoding, newline="") as text:
+            yield from (piece.encode() for piece in iter(partial(text.read, CHUNK), ""))
 
 
 def _read(path: Path, dialect: Dialect, scan: Scan) -> pa.Table:
@@ -113,7 +126,7 @@ def _read(path: Path, dialect: Dialect, scan: Scan) -> pa.Table:
         column_types=dict.fromkeys(dialect.codes, pa.string()),
     )
     for block in (4 * scan.longest, path.stat().st_size + 1):  # a record of many lines may need the second
-        read = pacsv.ReadOptions(block_size=min(block, LARGEST_BLOCK))
+        read = pacsv.ReadOptions(block_size=min(block, LARGEST_BLOCK), encoding=dialect.encoding or "utf8")
         table = attempt(partial(_table, path, read, parse, convert))
         if table is not None:
             return table
@@ -143,7 +156,7 @@ def _faults(path: Path, dialect: Dialect) -> tuple[list[int], InputError | None]
     """Lines with another number of columns; and what ended the reading, if anything did."""
     ragged, line = [], 0
     try:
-        for line, fields in records(path, dialect.delimiter, errors="strict"):
+        for line, fields in records(path, dialect.delimiter, dialect.encoding, errors="strict"):
             if len(fields) != len(dialect.names):
                 ragged.append(line)
     except UnicodeDecodeError:
@@ -161,14 +174,19 @@ def _not_closed(path: Path, line: int) -> InputError:
 
 
 def _not_text(path: Path, line: int) -> InputError:
-    return InputError(f"{path.name} has a NUL byte in line {line}: binary, or UTF-16. Save it as UTF-8.")
+    return InputError(
+        f"{path.name} has a NUL byte in line {line}: binary, or UTF-16. Name its encoding, or save it as UTF-8."
+    )
 
 
 def _not_utf8(path: Path) -> InputError:
     with path.open("rb") as file:
         bad = [str(number) for number, line in enumerate(file, 1) if not _is_utf8(line)]
     lines = f"{', '.join(bad[:FIRST])}{' ...' * (len(bad) > FIRST)}"
-    return InputError(f"{path.name} has bytes that are not UTF-8 in lines {lines}. Save it as UTF-8.")
+    return InputError(
+        f"{path.name} has bytes that are not UTF-8 in lines {lines}. "
+        "Name its encoding (often latin-1 or cp1252), or save it as UTF-8."
+    )
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -179,9 +197,11 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def records(path: Path, delimiter: str, errors: str = "replace") -> Iterator[tuple[int, list[str]]]:
+def records(
+    path: Path, delimiter: str, encoding: str | None = None, errors: str = "replace"
+) -> Iterator[tuple[int, list[str]]]:
     """(first line, fields) of every record that is not an empty line; slow."""
-    with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
+    with path.open(encoding=encoding or "utf-8-sig", errors=errors, newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         line = 1
         for fields in reader:
@@ -190,11 +210,11 @@ def records(path: Path, delimiter: str, errors: str = "replace") -> Iterator[tup
             line = reader.line_num + 1
 
 
-def _head(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
+def _head(path: Path, delimiter: str, encoding: str | None) -> tuple[list[str], list[list[str]]]:
     try:
-        head = [fields for _, fields in islice(records(path, delimiter), HEAD)]
+        head = [fields for _, fields in islice(records(path, delimiter, encoding), HEAD)]
     except csv.Error:  # a quote that is never closed, or a cell too long: told from the whole file
-        return _first_line(path).split(delimiter), []
+        return _first_line(path, encoding).split(delimiter), []
     if len(head) == 1:
         raise InputError(f"{path.name} has column names and no records.")
     return (head[0], head[1:]) if head else ([], [])
@@ -204,11 +224,11 @@ def _any(pattern: re.Pattern[str], rows: list[list[str]] | list[tuple[str, ...]]
     return any(pattern.fullmatch(cell) for row in rows for cell in row)
 
 
-def _delimiter(path: Path) -> str:
-    header = re.sub(r'"[^"]*"', "", _first_line(path))
+def _delimiter(path: Path, encoding: str | None) -> str:
+    header = re.sub(r'"[^"]*"', "", _first_line(path, encoding))
     return max((",", ";", "\t"), key=header.count)
 
 
-def _first_line(path: Path) -> str:
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
+def _first_line(path: Path, encoding: str | None) -> str:
+    with path.open(encoding=encoding or "utf-8-sig", errors="replace") as file:
         return file.readline().rstrip("\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from suffice.errors import FileError, InputError, UsageError, path_of, suggest
@@ -33,13 +34,24 @@ REFUSED = {
     b"\xd0\xcf\x11\xe0": "is an old or encrypted Office file. Save the sheet as CSV (UTF-8).",
     b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
     b"FEA1": "is a Feather file of the first version. Write it anew as Feather 2 (Arrow IPC) or Parquet.",
-    b"\xff\xfe": "is text in UTF-16. Save it as UTF-8.",
-    b"\xfe\xff": "is text in UTF-16. Save it as UTF-8.",
+    b"\xff\xfe": "is text in UTF-16. Say so (encoding utf-16), or save it as UTF-8.",
+    b"\xfe\xff": "is text in UTF-16. Say so (encoding utf-16), or save it as UTF-8.",
     **{
         bytes([0x80, protocol]): "is a Python pickle, which can run code. Save it as Parquet."
         for protocol in range(2, 6)
     },
 }
+
+
+@dataclass(frozen=True)
+class EncodedFile(os.PathLike[str]):
+    """A file whose text is not UTF-8."""
+
+    path: Path
+    encoding: str
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
@@ -54,7 +66,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     if not head:
         raise InputError(f"{where.name} is empty (0 bytes).")
     for magic, sentence in REFUSED.items():
-        if head.startswith(magic):
+        if head.startswith(magic) and not (isinstance(path, EncodedFile) and "UTF-16" in sentence):
             raise InputError(f"{where.name} {sentence}")
     for magic, kind in MAGIC.items():
         if head.startswith(magic):

@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from suffice.errors import FileError, attempt
-from suffice.files.kind import DELIMITERS, STREAMS, kind_of
+from suffice.files.format import Format
+from suffice.files.kind import STREAMS, kind_of
 from suffice.files.statfile import read_statfile
 from suffice.files.table import read_table
 from suffice.progress import Progress
@@ -32,16 +33,17 @@ def open_rows(data: Any, threads: int, progress: Progress | None) -> Rows:
     return MemoryRows(table, threads, progress, notes)
 
 
-def read_back(path: str, kind: str, schema: Any, threads: int) -> Rows:
+def read_back(path: str, form: Format, schema: Any, threads: int) -> Rows:
     """Rows of a file that was just written: the path does not tell its kind, and text does not tell its types.
 
     schema: of the columns that are needed
     """
+    kind = form.kind
     if kind == "parquet":
         return ParquetRows(path, threads)
     if kind not in STREAMS:
         return MemoryRows(read_statfile(Path(path), kind)[0], threads)
-    table = attempt(partial(_read_feather, path) if kind == "feather" else partial(_read_text, path, kind, schema))
+    table = attempt(partial(_read_feather, path) if kind == "feather" else partial(_read_text, path, form, schema))
     if table is None:
         raise FileError(f"The release cannot be read back as {kind}: write Parquet, or leave out unusual columns.")
     return MemoryRows(table, threads)
@@ -52,14 +54,22 @@ def _read_feather(path: str) -> pa.Table:
         return reader.read_all()
 
 
-def _read_text(path: str, kind: str, schema: Any) -> pa.Table:
+def _read_text(path: str, form: Format, schema: Any) -> pa.Table:
     from pyarrow import csv
 
     types = {f.name: f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in schema}
     return csv.read_csv(
         path,
-        parse_options=csv.ParseOptions(delimiter=DELIMITERS[kind], newlines_in_values=True),
-        convert_options=csv.ConvertOptions(column_types=types, include_columns=list(types)),
+        read_options=csv.ReadOptions(encoding=form.encoding or "utf8"),
+        parse_options=csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            decimal_point=form.decimal,
+            null_values=[""],
+            strings_can_be_null=True,  # a missing text has no quotes, an empty one has
+            quoted_strings_can_be_null=False,
+        ),
     )
 
 

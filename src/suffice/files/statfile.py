@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.errors import FileError, InputError, UsageError
+from suffice.errors import FileError, InputError, UsageError, attempt
 
 READERS = {
     "sav": "read_sav",
@@ -19,6 +21,9 @@ READERS = {
 }
 WRITERS = {"sav": "write_sav", "dta": "write_dta", "xpt": "write_xport"}
 EXACT_INTEGER = 2.0**53
+STATA = ("int8", "int16", "int32")
+LONG = (-2_147_483_647, 2_147_483_620)
+"""Whole numbers that Stata's long holds, the one type of them that the writer has; larger ones are missing values."""
 
 
 def _pyreadstat() -> Any:
@@ -31,23 +36,50 @@ def _pyreadstat() -> Any:
     return pyreadstat
 
 
-def read_statfile(path: Path, kind: str) -> tuple[pa.Table, tuple[str, ...]]:
+@dataclass(frozen=True)
+class Labels:
+    """What such a file says of its columns beside their values."""
+
+    kind: str
+    names: Mapping[str, str]
+    """Labels of variables."""
+    values: Mapping[str, Mapping[Any, str]]
+    """Labels of values: the whole code book, as it was declared."""
+    types: Mapping[str, str]
+    """How numbers are stored: int8, int16, int32, float, double."""
+    formats: Mapping[str, str]
+    measures: Mapping[str, str]
+
+    @classmethod
+    def of(cls, path: Path, kind: str, encoding: str | None) -> Labels | None:
+        """Of a file's head; None where there is none to be read."""
+        _, told = _attempt(getattr(_pyreadstat(), READERS[kind]), path, encoding, metadataonly=True)
+        if told is None:
+            return None
+        names = {name: label for name, label in told.column_names_to_labels.items() if label}
+        more = told.readstat_variable_types, told.original_variable_types, told.variable_measure
+        return cls(kind, names, told.variable_value_labels, *more)
+
+
+def read_statfile(path: Path, kind: str, encoding: str | None = None) -> tuple[pa.Table, tuple[str, ...]]:
     """The table, without value labels; whole numbers, which such files store as floats, are integers."""
-    table, metadata = _attempt(getattr(_pyreadstat(), READERS[kind]), path)
+    table, metadata = _attempt(getattr(_pyreadstat(), READERS[kind]), path, encoding)
     if table is None:
-        raise InputError(f"{path.name} cannot be read as .{kind}: it is damaged, or of another kind.")
+        raise InputError(f"{path.name} cannot be read as .{kind}: it is damaged, or of another kind or encoding.")
     labelled = len(metadata.variable_value_labels)
-    notes = (f"{labelled} columns have value labels; codes are read, labels are not.",) if labelled else ()
+    said = f"{labelled} columns have value labels; codes are read, and .sav and .dta files get the labels again."
+    notes = (said,) if labelled else ()
     return pa.table([_as_meant(column) for column in table.columns], names=table.column_names), notes
 
 
-def _attempt(reader: Any, path: Path) -> tuple[Any, Any]:
-    """Nothing where the parser fails: its errors may quote cells, so they end here."""
-    try:
-        frame, metadata = reader(path, output_format="pandas")
+def _attempt(reader: Any, path: Path, encoding: str | None = None, **more: Any) -> tuple[Any, Any]:
+    """Nothing where the parser fails."""
+
+    def read() -> tuple[Any, Any]:
+        frame, metadata = reader(path, output_format="pandas", **({"encoding": encoding} if encoding else {}), **more)
         return pa.Table.from_pandas(frame, preserve_index=False), metadata
-    except Exception:
-        return None, None
+
+    return attempt(read) or (None, None)
 
 
 def _as_meant(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -66,12 +98,15 @@ def _is_whole(column: pa.ChunkedArray) -> bool:
     return bool(pc.all(whole).as_py())
 
 
-def write_statfile(table: pa.Table, path: str, kind: str) -> None:
-    """Raises FileError where the disk or the format refuses."""
+def write_statfile(table: pa.Table, path: str, kind: str, labels: Labels | None = None) -> None:
+    """Raises FileError where the disk or the format refuses.
+
+    labels: of the data; of columns that are there, and where the kind of file has such
+    """
     odd = [field.name for field in table.schema if pa.types.is_nested(field.type) or pa.types.is_binary(field.type)]
     if odd:
         raise FileError(f"Columns that cannot be written as .{kind}: {', '.join(odd)}. Drop them, or write Parquet.")
-    if not _written(_floats(table), path, kind):
+    if not _written(_floats(table), path, kind, _told(table, kind, labels) if labels else {}, labels):
         raise FileError(
             f"The table cannot be written as .{kind}: the disk is full, or a column is not allowed there.\n"
             "Make room, rename the columns, or write Parquet."
@@ -84,11 +119,44 @@ def _floats(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema(types))
 
 
-def _written(table: pa.Table, path: str, kind: str) -> bool:
+def _told(table: pa.Table, kind: str, labels: Labels) -> dict[str, Any]:
+    """Labels as the writer takes them: a value label is for numbers that can have it, a format for whole ones."""
+    there = dict(zip(table.column_names, table.columns, strict=True))
+    number = {
+        name for name, column in there.items() if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    }
+    told: dict[str, Any] = {"column_labels": {name: labels.names[name] for name in there if name in labels.names}}
+    if kind == "xpt":
+        return told
+    whole = {name for name in number if _is_whole(there[name].cast(pa.float64(), safe=False))}
+    values = {name: dict(labels.values[name]) for name in there if name in labels.values}
+    if kind == "dta":  # whose labels are for whole numbers
+        fits = [name for name in values if name in whole and all(float(code).is_integer() for code in values[name])]
+        values = {name: {int(code): text for code, text in values[name].items()} for name in fits}
+    told["variable_value_labels"] = values
+    if kind == labels.kind == "sav":
+        plain = [name for name in there if name in labels.formats and (name not in number or name in whole)]
+        told["variable_format"] = {name: labels.formats[name] for name in plain}
+        told["variable_measure"] = {name: labels.measures[name] for name in there if name in labels.measures}
+    return told
+
+
+def _stored(table: pa.Table, labels: Labels | None) -> Any:
+    """The frame that is written: whole numbers of a Stata file stay such (as long), where they still fit."""
+    frame = table.to_pandas()
+    for name, stored in (labels.types if labels and labels.kind == "dta" else {}).items():
+        if stored in STATA and name in table.column_names and _is_whole(table[name].cast(pa.float64(), safe=False)):
+            low, high = (float(end.as_py()) for end in pc.min_max(table[name]).values())
+            if low >= LONG[0] and high <= LONG[1]:
+                frame[name] = frame[name].astype("Int32")
+    return frame
+
+
+def _written(table: pa.Table, path: str, kind: str, told: Mapping[str, Any], labels: Labels | None) -> bool:
     """False where the writer fails (it may quote cells) or, as SAS transport does, silently cuts the file."""
     module = _pyreadstat()
     try:
-        getattr(module, WRITERS[kind])(table.to_pandas(), path)
+        getattr(module, WRITERS[kind])(_stored(table, labels), path, **told)
     except OSError as error:
         raise FileError(f"Writing failed: {error.strerror or 'input/output error'}.") from None
     except MemoryError:

@@ -18,15 +18,15 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pa.Table, tuple[str, ...]]
     """A file that is read as a whole, and notes on how. Parquet files are read by their engine instead."""
     from suffice.files.csv import read_csv
 
-    where, kind = Path(path), kind_of(path)
+    where, kind, encoding = Path(path), kind_of(path), getattr(path, "encoding", None)
     if kind == "parquet":
         raise UsageError("Parquet files are read by the Parquet engine, not as one table.")
     if kind in READERS:
-        table, notes = read_statfile(where, kind)
+        table, notes = read_statfile(where, kind, encoding)
     elif kind == "feather":
         table, notes = _read_arrow(where), ()
     else:
-        table, notes = read_csv(where, DELIMITERS["tsv"] if kind == "tsv" else None)
+        table, notes = read_csv(where, DELIMITERS["tsv"] if kind == "tsv" else None, encoding)
     check_names(table.column_names)
     if table.num_rows == 0:
         raise InputError(f"{where.name} has column names and no records.")

@@ -31,9 +31,10 @@ class Section(BaseModel):
 
 
 class DataSection(Section):
-    """[data]: where the confidential rows are."""
+    """[data]: where the confidential rows are, and how their text is written where it is not UTF-8."""
 
     path: str
+    encoding: str | None = None
 
 
 def _with_keys(section: type[Section]) -> type[Section]:
@@ -168,7 +169,9 @@ class Plan(Section):
 
         seed = Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
         data, roles, method = self.path(self.data.path), self.roles.build(), self.build_method()
-        return protect(data, roles, method, seed=seed, accept=self.accept, progress=progress, threads=threads)
+        return protect(
+            data, roles, method, seed, self.accept, progress=progress, threads=threads, encoding=self.data.encoding
+        )
 
     def run(self, progress: Progress | bool | None = None, threads: int | None = None) -> Release:
         """The release, computed, judged and written."""

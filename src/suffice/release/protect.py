@@ -15,6 +15,7 @@ from suffice.design.missing import complete_beside
 from suffice.design.profile import Matrices, profiled
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
+from suffice.files.format import in_encoding
 from suffice.files.source import open_rows
 from suffice.guards.finding import check_accepted
 from suffice.method.isometric import Isometric
@@ -44,6 +45,7 @@ def protect(
     *,
     progress: Progress | bool | None = None,
     threads: int | None = None,
+    encoding: str | None = None,
 ) -> Release:
     """Protect the confidential columns of a file or frame.
 
@@ -60,6 +62,7 @@ def protect(
     accept: rules of guards that may stop the release, each with the reason for accepting it.
     progress: True for a bar, or a function that is called with a stage's name, rows done and rows in all.
     threads: how many to use; as many as there are cores unless told.
+    encoding: of a text file that is not UTF-8: latin-1, cp1252, utf-16; the release is written in it too.
     """
     if not isinstance(roles, Roles):
         raise UsageError(f"{type(roles).__name__} is no Roles. Write suffice.Roles(confidential=[...], given=...).")
@@ -70,6 +73,7 @@ def protect(
     seed = Seed() if seed is None else seed
     with one_blas_thread():
         roles = method.given(roles)
+        data = in_encoding(data, encoding)
         source = open_rows(data, threads or cores(), progress)
         coding = Coding.learn(source, roles, method.kinds)
         rows = coding.encoded(source)

@@ -20,6 +20,7 @@ from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.errors import FileError, NotPreservedError, UsageError, failing, path_of
 from suffice.files.draft import Draft, Labelled, commit, keep_apart, undisturbed
+from suffice.files.format import Format
 from suffice.files.kind import write_kind
 from suffice.files.source import digest_of, named_sources, read_back
 from suffice.files.writer import Writer
@@ -234,10 +235,11 @@ class Release(Exhibit):
 
     def _drafted(self, draft: Draft, paper: Draft, page: Draft, kind: str) -> Certificate:
         """The rows and the certificate of one data set, written and checked, and not yet under their names."""
-        schema = self._write_rows(draft.path, kind, str(draft.target.parent))
+        form = Format.like(self.data, draft.target)
+        schema = self._write_rows(draft.path, form, str(draft.target.parent))
         with failing("The release cannot be read back"):
             needed = (*self.done.outgoing.columns, *self.done.labels)
-            back = read_back(draft.path, kind, pa.schema([schema.field(n) for n in needed]), self.rows.threads)
+            back = read_back(draft.path, form, pa.schema([schema.field(n) for n in needed]), self.rows.threads)
             digest = digest_of(draft.path)
         name, seen = draft.target.name, self.coding.encoded(back)
         certificate = self.attestation.certificate(seen, f"the written {kind} file", self._accepted, name, digest)
@@ -247,22 +249,22 @@ class Release(Exhibit):
         page.write(public.page(certificate).encode())
         return certificate
 
-    def _write_rows(self, path: str, kind: str, folder: str) -> Any:
+    def _write_rows(self, path: str, form: Format, folder: str) -> Any:
         """Writes all rows, and gives back their schema."""
         with failing("The release cannot be written"):
-            schema = self._written(path, kind, folder)
+            schema = self._written(path, form, folder)
         if schema is None:
             raise FileError(
-                f"The release cannot be written as {kind}: the type of a column is not allowed there.\n"
+                f"The release cannot be written as {form.kind}: the type of a column is not allowed there.\n"
                 "Write Parquet, or leave the column out."
             )
         return schema
 
-    def _written(self, path: str, kind: str, folder: str) -> Any | None:
+    def _written(self, path: str, form: Format, folder: str) -> Any | None:
         """None where Arrow cannot write: its errors quote cells, so they end here."""
         schema = None
         try:
-            writer = Writer(path, kind)
+            writer = Writer(path, form)
             for table in [self._table()] if "frame" in self._state else self._delivered(folder):
                 writer.write(table)
                 schema = table.schema

@@ -46,8 +46,8 @@ def kinds(schema: pa.Schema) -> dict[str, Kind]:
 def _kind(of: pa.DataType) -> Kind:
     is_ = pa.types
     if is_.is_dictionary(of):
-        return "category" if _is_text(of.value_type) else _kind(of.value_type)
-    if is_.is_boolean(of) or _is_text(of):
+        return "category" if is_text(of.value_type) else _kind(of.value_type)
+    if is_.is_boolean(of) or is_text(of):
         return "category"
     if is_.is_integer(of):
         return "integer"
@@ -56,7 +56,8 @@ def _kind(of: pa.DataType) -> Kind:
     return "date" if is_.is_temporal(of) else "other"
 
 
-def _is_text(of: pa.DataType) -> bool:
+def is_text(of: Any) -> bool:
+    """Whether a type is one of text."""
     return bool(pa.types.is_string(of) or pa.types.is_large_string(of) or pa.types.is_string_view(of))
 
 
@@ -129,7 +130,7 @@ def numeric_trouble(table: pa.Table, column: str) -> Sightings:
     1 record, first in row 4
     """
     values = table.column(column)
-    return not_numbers(values.combine_chunks(), 0) if _is_text(values.type) else Sightings()
+    return not_numbers(values.combine_chunks(), 0) if is_text(values.type) else Sightings()
 
 
 def not_numbers(text: pa.Array, start: int) -> Sightings:
