@@ -445,6 +445,24 @@ def test_memory_that_runs_out_is_a_sentence(suffice, monkeypatch, error):
     assert "123456" not in ended.err
 
 
+def test_version(suffice):
+    ended = suffice("--version")
+    assert (ended.code, ended.out) == (0, "suffice 0.1.0\n")
+
+
+def test_semicolons_decimal_commas_and_another_encoding(suffice):
+    lines = [f"{i % 7 + i / 8};{(i * 37) % 101},5;Köln" for i in range(60)]
+    text = "\n".join(["x;y;town", *(line.replace(".", ",") for line in lines), ""])
+    Path("firms.csv").write_text(text, "cp1252")
+    words = ("--confidential", "y", "--given", "x", "--keep", "town", "--encoding", "cp1252")
+    assert suffice("protect", "firms.csv", "-o", "out.csv", *words).code == 0
+    assert Path("out.csv").read_text("cp1252").splitlines()[0] == "x;y;town"
+    assert suffice("verify", "firms.csv", "out.csv", *words).code == 0
+    ended = suffice("protect", "firms.csv", "-o", "more.csv", *words[:-2])
+    assert ended.code == 3
+    assert "Name its encoding" in ended.err
+
+
 def test_an_interrupt_ends_with_130(suffice, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -27,15 +27,15 @@ app.add_typer(key, name="key")
 
 def _version(asked: bool) -> None:
     if asked:
-        from suffice import __version__
+        import suffice
         from suffice.cli.show import say
 
-        say(f"suffice {__version__}")
+        say(f"suffice {suffice.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def suffice(
+def _root(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
 ) -> None:
     """Protect confidential data and keep means, covariances and regressions exactly as they were."""
