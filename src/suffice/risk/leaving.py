@@ -17,6 +17,7 @@ from suffice.design.design import Design
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.rows.arrow import as_float, concatenated
+from suffice.rows.bridge import arrow
 from suffice.rows.multiset import Words, text_words
 from suffice.rows.rows import Block
 from suffice.statistics.domain import Domain
@@ -129,7 +130,7 @@ READ = ("float", "integer", "category")
 
 
 def _taken(values: Any, chosen: NDArray[np.int64]) -> Any:
-    return values.take(pa.array(chosen) if isinstance(values, pa.Array) else chosen)
+    return values.take(arrow(chosen) if isinstance(values, pa.Array) else chosen)
 
 
 def _strata(design: Design, block: Block) -> Words:
