@@ -108,8 +108,8 @@ class Rows(ABC):
         return (batch_of(run, columns) for run in self.runs(columns))
 
     def ahead(self, of: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
-        """`of(item)` in order: where the work of a pass is done."""
-        return ahead(of, items, self.threads)
+        """`of(item)` in order: where the work of a pass is done. In memory there is nothing to read ahead."""
+        return map(of, items) if self.held and self.threads == 1 else ahead(of, items, self.threads)
 
     def fold(self, of: Callable[[Block], F], columns: Sequence[str], stage: str, stream: Stream | None = None) -> F:
         """The sum of `of(block)` over all blocks, merged in row order."""

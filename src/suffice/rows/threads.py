@@ -24,11 +24,11 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def ahead(of: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
-    """`of(item)` in order, a few items being worked on ahead, one per thread; one thread is the one that asks."""
+    """`of(item)` in order, a few items being worked on ahead, one per thread."""
     coming = iter(items)
     first = list(islice(coming, 2))
-    if len(first) < 2 or threads == 1:  # to start a thread takes longer than a small group does
-        yield from map(of, chain(first, coming))
+    if len(first) < 2:  # to start a thread takes longer than a small group does
+        yield from map(of, first)
         return
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[T]] = deque()
