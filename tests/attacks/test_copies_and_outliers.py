@@ -36,7 +36,7 @@ def test_giants_show_through_a_high_correlation() -> None:
     release = unguarded(frame, ResidualCorrelation(d=0.95))
     assert abs(release.frame["y0"].max() / frame["y0"].max() - 1) < 0.1
     assert release.frame["x"][release.frame["y0"].idxmax()] == frame["x"][frame["y0"].idxmax()]
-    assert release.assessment.outliers.near > 0.1 * release.assessment.outliers.far
+    assert all(each.excess > 0.2 for each in release.assessment.closeness.outliers.values())
     assert "outliers" in rules(release, "stop")
 
 
@@ -44,7 +44,8 @@ def test_ipso_hides_the_giants_and_says_that_money_turns_negative() -> None:
     frame = firms()
     release = unguarded(frame, Ipso())
     assert abs(release.frame["y0"].max() / frame["y0"].max() - 1) > 0.5
-    assert release.assessment.outliers.far > 10
-    assert release.assessment.outliers.near == 0
+    cells = release.assessment.closeness.outliers.values()
+    assert sum(each.of for each in cells) > 10
+    assert sum(each.found for each in cells) == 0
     assert rules(release, "warn", "stop") == {"seed", "domain"}
     assert release.assessment.negatives["y0"] == (release.frame["y0"] < 0).sum()

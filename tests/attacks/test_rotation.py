@@ -46,7 +46,8 @@ def test_the_ledger_knows_short_walks(tmp_path: Path) -> None:
     levels = []
     for number in range(40):  # the same walk with other random numbers: `most` decides nothing else here
         accept = dict.fromkeys(
-            ("residual-correlation", "canonical-correlation", "outliers", "copies", "giants"), "tried"
+            ("residual-correlation", "canonical-correlation", "outliers", "copies", "giants", "nearness", "linkage"),
+            "tried",
         )
         accept["unmoved-records"] = "tried"
         release = protect(frame, roles, Rotate(sweeps=1, most=400 + number), seed=key, accept=accept)

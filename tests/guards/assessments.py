@@ -6,12 +6,12 @@ from typing import Any
 
 from suffice.risk.assessment import Assessment
 from suffice.risk.cells import CellsSeen
+from suffice.risk.closeness import Closeness
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
-from suffice.risk.giants import Giants
 from suffice.risk.history import History
 from suffice.risk.leverage import Leverage
-from suffice.risk.outliers import Outliers
+from suffice.risk.matches import Matches
 from suffice.risk.reflection import OneDirection
 from suffice.risk.request import Request
 from suffice.risk.resemblance import Resemblance
@@ -23,7 +23,7 @@ from suffice.risk.weights import WeightSummary
 RESULTS: dict[str, tuple[type, dict[str, str]]] = {
     "request": (
         Request,
-        {name: name for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns")},
+        {name: name for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns", "parts")},
     ),
     "freedom": (Freedom, {"n": "n", "rank": "rank", "residual_rank": "residual_rank"}),
     "leverage": (
@@ -67,8 +67,7 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
         ExplainedColumns,
         {"explained": "explained", "constant": "constant", "constant_within": "within", "zero_within": "nothing"},
     ),
-    "outliers": (Outliers, {"outlying": "far", "outlying_near": "near"}),
-    "giants": (Giants, {"giants": "few", "giants_handed_on": "handed_on"}),
+    "closeness": (Closeness, {name: name for name in ("outliers", "giants", "nearness", "linkage")}),
     "order": (RowOrder, {"order": "correlation", "places": "places"}),
     "weights": (WeightSummary, {"unweighted": "unweighted", "effective": "effective"}),
 }
@@ -77,6 +76,11 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "kept": ("groups", ()),
     "dependent": ("dependent", {}),
     "copies": ("copies", 0),
+    "copies_by_chance": ("copies_by_chance", 0.0),
+    "zeros": ("zeros", {}),
+    "digits": ("digits", {}),
+    "extremes": ("extremes", ((), 4)),
+    "told_apart": ("told_apart", 0.5),
     "negatives": ("negatives", {}),
     "broken": ("broken", {}),
     "unmoved": ("unmoved", 0),
@@ -101,6 +105,10 @@ CALM: dict[str, Any] = {
     "scores": 2,
     "ledger": True,
 }
+
+
+def near(of: float, found: float, chance: float = 0.0) -> Matches:
+    return Matches(of, found, chance)
 
 
 def changed(**changes: Any) -> Assessment:

@@ -82,7 +82,7 @@ HOUSE = {"confidential": ["expend", "income", "savings"], "given": "age", "weigh
         ("testdata", {**HOUSE, "groups": ["urbrur", "sex"]}),
         ("testdata", {**HOUSE, "groups": ["roof"]}),
         ("testdata", {**HOUSE, "groups": ["hhcivil"]}),
-        ("CASCrefmicrodata", {"groups": ["part"], "parts": 20}),
+        ("CASCrefmicrodata", {"groups": ["part"], "parts": 20, "confidential": ["AGI", "FEDTAX", "PTOTVAL"]}),
         ("Tarragona", {"groups": ["part"], "parts": 3}),
         ("Tarragona", {"groups": ["part"], "parts": 20}),
         ("EIA", {"groups": ["STATE"], "confidential": ["RESREVENUE", "COMREVENUE", "INDREVENUE"]}),

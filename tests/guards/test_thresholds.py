@@ -23,9 +23,10 @@ from suffice.risk.cells import CellsSeen, CellSummary
 from suffice.risk.equal_cells import EqualCells
 from suffice.risk.group_summary import GroupSummary
 from suffice.risk.information import FewBits
+from suffice.risk.matches import Matches
 from suffice.risk.told import Told
 from suffice.risk.unique_records import UniqueRecords
-from tests.guards.assessments import changed
+from tests.guards.assessments import changed, near
 
 
 def above(x: float) -> float:
@@ -167,24 +168,60 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("row-order", {"order": 0.02, "n": 10**7, "places": 10**5}, "stop"),
     ("row-order", {"order": 1.0, "n": 29}, None),
     ("copies", {"copies": 1}, "stop"),
-    ("giants", {"giants": 10, "giants_handed_on": 1}, None),
-    ("giants", {"giants": 10, "giants_handed_on": 2}, "warn"),
-    ("giants", {"giants": 10, "giants_handed_on": 4}, "warn"),
-    ("giants", {"giants": 10, "giants_handed_on": 5}, "stop"),
-    ("giants", {"giants": 1, "giants_handed_on": 1}, None),  # one may be chance
-    ("giants", {"giants": 3, "giants_handed_on": 2}, "stop"),
+    ("copies", {"copies": 1, "copies_by_chance": 0.15}, None),  # whole numbers meet by chance
+    ("copies", {"copies": 5, "copies_by_chance": 0.15}, "stop"),
+    ("copies", {"copies": 1000, "copies_by_chance": 40.0}, "stop"),
+    ("copies", {"copies": 30, "copies_by_chance": 30.0}, None),
+    ("copies", {"copies": 9, "shared": True}, None),  # the value of a group
+    ("giants", {"giants": {"wages": near(9, 6)}}, None),
+    ("giants", {"giants": {"wages": near(9, above(6))}}, "stop"),
+    ("giants", {"giants": {"wages": near(9, 8, 6)}}, None),  # a heavy tail has values everywhere
+    ("giants", {"giants": {"wages": near(9, 9, 6), "turnover": near(9, 0)}}, "stop"),  # column by column
+    ("giants", {"giants": {"wages": near(1, 1)}}, None),  # one may be chance
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 100)}}, None),
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 101)}}, "warn"),
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 209)}}, "warn"),
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 211)}}, "stop"),
+    (
+        "nearness",
+        {"nearness": {("wages", "value", 0): near(300, 219, 180)}},
+        None,
+    ),  # a third of what chance leaves is 40
+    ("nearness", {"nearness": {("wages", "rank", 1): near(300, 211), ("wages", "rank", 0): near(300, 3)}}, "stop"),
+    ("linkage", {"linkage": near(1000, 100, 1)}, None),
+    ("linkage", {"linkage": near(1000, 101, 1)}, "warn"),
+    ("linkage", {"linkage": near(40, 4.9, 1.0)}, None),  # less than five times chance
+    ("linkage", {"linkage": near(900, 300, 1)}, "warn"),  # groups of three
+    ("linkage", {"linkage": near(900, 301, 1)}, "stop"),
+    ("linkage", {"linkage": near(900, 180, 1), "shared": True}, None),  # groups of five
+    ("linkage", {"linkage": near(900, 181, 1), "shared": True}, "warn"),
+    ("extremes", {"extremes": (("wages",), 4)}, "warn"),
+    ("extremes", {"extremes": (("wages",), 4), "shared": True}, None),
+    ("extremes", {"extremes": (("wages",), 4), "confidential": ("wages", "a", "b")}, None),
+    ("extremes", {"extremes": (("wages",), 4), "explained": ("wages",)}, None),
+    ("digits", {"digits": {"wages": (3, 100)}}, "warn"),
+    ("zeros", {"zeros": {"wages": near(100, 60, 20)}}, None),
+    ("zeros", {"zeros": {"wages": near(100, 61, 20)}}, "warn"),
+    ("zeros", {"zeros": {"wages": near(4, 4)}}, None),
+    ("parts", {"told_apart": 0.7}, None),
+    ("parts", {"told_apart": above(0.7)}, "warn"),
+    (
+        "residual-correlation",
+        {"correlations": (0.1, 0.95), "d": (0.3,), "parts": True},
+        "stop",
+    ),  # one part hardly moves
+    ("residual-correlation", {"correlations": (0.9 + 1e-9,), "d": (0.9,), "parts": True}, "warn"),
     ("unmoved-records", {"unmoved": 0}, None),
     ("unmoved-records", {"unmoved": 1}, "stop"),
     ("limits", {"broken": {}}, None),
     ("limits", {"broken": {"bounds of wages": 1}}, "stop"),
-    ("outliers", {"outlying": 100, "outlying_near": 2}, None),
-    ("outliers", {"outlying": 99, "outlying_near": 2}, "warn"),
-    ("outliers", {"outlying": 20, "outlying_near": 2}, "warn"),
-    ("outliers", {"outlying": 19, "outlying_near": 2}, "stop"),
-    ("outliers", {"outlying": 10, "outlying_near": 1}, None),  # one alone may be chance
-    ("outliers", {"outlying": 9, "outlying_near": 1}, "stop"),
-    ("outliers", {"outlying": 1, "outlying_near": 1}, "stop"),  # the giant
-    ("outliers", {"outlying": 3, "outlying_near": 0}, None),
+    ("outliers", {"outliers": {"wages": near(10, 2)}}, None),
+    ("outliers", {"outliers": {"wages": near(10, above(2))}}, "stop"),
+    ("outliers", {"outliers": {"wages": near(10, 6, 5)}}, None),  # as near to the other giants
+    ("outliers", {"outliers": {"wages": near(10, 7, 5)}}, "stop"),
+    ("outliers", {"outliers": {"wages": near(29, 9), "turnover": near(29, 0)}}, None),  # few cells are judged together
+    ("outliers", {"outliers": {"wages": near(30, 9), "turnover": near(30, 0)}}, "stop"),  # many by themselves
+    ("outliers", {"outliers": {"wages": near(1, 1)}}, "stop"),  # the giant
     ("domain", {"negatives": {"wages": 1}}, "warn"),
     ("domain", {"negatives": {"wages": 0}}, None),
     ("dependent-columns", {"dependent": {"total": ("turnover", "wages")}}, "note"),
@@ -335,6 +372,9 @@ def test_accepting_needs_a_known_rule_and_a_reason() -> None:
 
 shares = st.floats(0, 1)
 counts = st.integers(0, 10**6)
+matches = st.builds(near, st.integers(1, 10**6), shares, shares).map(
+    lambda each: Matches(each.of, each.of * each.found, each.of * each.chance)
+)
 names = st.lists(st.sampled_from(["wages", "=cmd", "<b>", "a b", "n'"]), unique=True).map(tuple)
 
 
@@ -358,8 +398,15 @@ names = st.lists(st.sampled_from(["wages", "=cmd", "<b>", "a b", "n'"]), unique=
         scores=st.integers(0, 9),
         altered_share=shares,
         copies=counts,
-        outlying=counts,
-        outlying_near=counts,
+        copies_by_chance=st.floats(0, 10**6),
+        outliers=st.dictionaries(st.sampled_from("abc"), matches),
+        giants=st.dictionaries(st.sampled_from("abc"), matches),
+        nearness=st.dictionaries(
+            st.tuples(st.sampled_from("abc"), st.sampled_from(["value", "rank"]), counts), matches
+        ),
+        linkage=matches,
+        zeros=st.dictionaries(st.sampled_from("abc"), matches),
+        told_apart=shares,
         negatives=st.dictionaries(st.sampled_from("abc"), counts),
         explained=names,
         constant=names,

@@ -43,6 +43,8 @@ ACCEPTED = dict.fromkeys(
         "seed",
         "copies",
         "outliers",
+        "nearness",
+        "linkage",
         "giants",
         "canonical-correlation",
         "residual-correlation",

@@ -303,7 +303,7 @@ def files() -> list[Any]:
 
 
 @pytest.mark.parametrize(("frame", "given"), files())
-@pytest.mark.parametrize("method", [Microaggregate(k=3), MicroHybrid(clusters=Microaggregate(k=10))])
+@pytest.mark.parametrize("method", [Microaggregate(k=10), MicroHybrid(clusters=Microaggregate(k=10))])
 def test_an_ordinary_file_can_be_written(frame: Any, given: str, method: Any, tmp_path: Path) -> None:
     release = protect(frame, Roles(confidential=HOUSE, given=given), method)
     assert not rules(release, "stop", "never")

@@ -7,10 +7,12 @@ from suffice.guards.changed_records import changed_records
 from suffice.guards.copies import copies
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
 from suffice.guards.dependent_columns import dependent_columns
+from suffice.guards.digits import digits
 from suffice.guards.domain import domain
 from suffice.guards.dominance import dominance
 from suffice.guards.equal_cells import equal_cells
 from suffice.guards.explained_columns import explained_columns
+from suffice.guards.extremes import extremes
 from suffice.guards.finding import Guard
 from suffice.guards.former_role import former_role
 from suffice.guards.giants import giants
@@ -21,7 +23,10 @@ from suffice.guards.kept_columns import kept_columns
 from suffice.guards.kept_scores import kept_scores
 from suffice.guards.leverage import leverage
 from suffice.guards.limits import limits
+from suffice.guards.linkage import linkage
+from suffice.guards.nearness import nearness
 from suffice.guards.outliers import outliers
+from suffice.guards.parts import parts
 from suffice.guards.precision import precision
 from suffice.guards.repeated_identifiers import repeated_identifiers
 from suffice.guards.repeated_release import repeated_release
@@ -34,6 +39,7 @@ from suffice.guards.tight_limits import tight_limits
 from suffice.guards.unique_records import unique_records
 from suffice.guards.unmoved_records import unmoved_records
 from suffice.guards.zero_weights import zero_weights
+from suffice.guards.zeros import zeros
 
 GUARDS: dict[str, Guard] = {
     "degrees-of-freedom": degrees_of_freedom,
@@ -60,6 +66,12 @@ GUARDS: dict[str, Guard] = {
     "repeated-release": repeated_release,
     "outliers": outliers,
     "giants": giants,
+    "nearness": nearness,
+    "linkage": linkage,
+    "extremes": extremes,
+    "digits": digits,
+    "zeros": zeros,
+    "parts": parts,
     "precision": precision,
     "domain": domain,
     "zero-weights": zero_weights,

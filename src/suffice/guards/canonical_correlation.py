@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from suffice.algebra.canonical import chance
 from suffice.guards.finding import Finding, Severity
-from suffice.guards.residual_correlation import largest
+from suffice.guards.residual_correlation import ALIKE, largest
 from suffice.guards.wording import listed
 from suffice.risk.assessment import Assessment
 
 STOP, WARN = 0.9, 0.7
-ALIKE = 1e-6
-"""A canonical correlation this near to the largest d says nothing new."""
 
 
 def canonical_correlation(risk: Assessment) -> Finding | None:
@@ -60,4 +58,4 @@ def _message(risk: Assessment, null: float, level: Severity) -> str:
 def _remedy(level: Severity) -> str:
     if level == "note":
         return "Protect fewer columns together, use fewer given terms, or more records."
-    return "Use IPSO, a smaller correlation, or another key if the method carries nothing over."
+    return "Use IPSO or a smaller correlation; where nothing is carried over, protect fewer columns together."

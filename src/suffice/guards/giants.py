@@ -1,26 +1,29 @@
-"""The largest records, found whole somewhere in the release."""
+"""The largest values of a column, found somewhere in the release."""
 
 from __future__ import annotations
 
 from suffice.guards.finding import Finding
-from suffice.guards.wording import count
+from suffice.guards.wording import listed, share
 from suffice.risk.assessment import Assessment
-
-WARN, STOP = 0.2, 0.5
-FEWEST = 2
-"""One may be found by chance."""
+from suffice.risk.closeness import GIANTS as STOP
 
 
 def giants(risk: Assessment) -> Finding | None:
-    """Of the ten records farthest out, those that some released record is near in every column: half stops."""
-    found, of = risk.giants.handed_on, risk.giants.few
-    if found < FEWEST or found < WARN * of:
+    """Of the ten farthest cells of a column, those that some released value is near, beyond chance: > 2/3 stop."""
+    found = {
+        name: each
+        for name, each in risk.closeness.giants.items()
+        if each.of > risk.closeness.releases and each.excess > STOP
+    }
+    if not found:
         return None
+    worst = max(found.values(), key=lambda each: each.excess)
     return Finding(
         "giants",
-        "stop" if found >= STOP * of else "warn",
-        f"{found} of the {count(of, 'record')} that lie farthest out are found in the release, within 10 % in every "
-        "column, if in other rows: whoever knows that a giant is in the file reads off its values.",
-        "Ask for more sweeps, begin with IPSO (ipso then rotate), or protect the giants apart.",
-        {"giants": of, "handed on": found},
+        "stop",
+        f"The values that lie farthest out in {listed(found)} are found in the release within 5 %, if in other rows: "
+        f"{share(worst.found, worst.of)} of them, where values half as far again or less are found in "
+        f"{share(worst.chance, worst.of)}. Whoever knows that a giant is in the file reads them off.",
+        "Begin with IPSO (ipso then rotate), ask for less correlation with the original, or make larger groups.",
+        {"columns": len(found), "handed on": worst.found / worst.of, "chance": worst.chance / worst.of},
     )

@@ -1,30 +1,38 @@
-"""The cells that everybody knows, released near their value."""
+"""The cells that everybody knows, released nearer to their own value than to another giant's."""
 
 from __future__ import annotations
 
 from suffice.guards.finding import Finding
-from suffice.guards.wording import count, share
+from suffice.guards.wording import listed, share
 from suffice.risk.assessment import Assessment
-
-STOP, WARN = 0.10, 0.02
+from suffice.risk.closeness import OUTLIERS as STOP
 
 
 def outliers(risk: Assessment) -> Finding | None:
-    """Of the cells over 5 sd out, the share moved by 10 % of that distance or less: > 10 % stop, > 2 % warn.
+    """Of the far cells that chance leaves, the share moved by a tenth of their distance or less: > 20 % stop.
 
-    A single such cell stops where there are fewer than ten: where a file has one giant, it is the giant.
-    Among more it is silent, as it may be chance: of cells 5 sd out, nothing explained, IPSO moves 3 in a
-    million that little, a hybrid with d = .5 one in a hundred.
+    Chance is the share within a tenth among the released values of the *other* far cells: an attacker who ignores
+    which record is whose names one of these. Columns with 30 far cells and more are judged by themselves.
     """
-    cells = risk.outliers
-    near = cells.near / cells.far if cells.far else 0.0
-    if not near > (WARN if cells.near > 1 else STOP):
+    worst = max(risk.closeness.sets(), key=lambda each: each[1].excess, default=None)
+    if worst is None or not worst[1].excess > STOP:
         return None
+    columns, found = worst
+    loud = [name for name in columns if (own := risk.closeness.outliers[name]).found > own.chance]
     return Finding(
         "outliers",
-        "stop" if near > STOP else "warn",
-        f"{cells.near:,} of {count(cells.far, 'cell')} more than 5 standard deviations out "
-        f"({share(near)}) moved by less than a tenth of their distance from the mean.",
-        "Protect the logarithm of a skewed column or the largest records apart; ask for less correlation.",
-        {"outlying": cells.far, "near": cells.near, "share": near},
+        "stop",
+        f"Of the cells far out in {listed(loud or columns)}, {share(found.found, found.of)} moved by less than "
+        f"a tenth of their distance from the mean; the other giants' released values are as near in "
+        f"{share(found.chance, found.of)}.",
+        f"{_remedy(risk)} Or protect the largest records apart (outliers-apart).",
+        {"near": found.found / found.of, "chance": found.chance / found.of, "excess": found.excess},
     )
+
+
+def _remedy(risk: Assessment) -> str:
+    if risk.request.shared:
+        return "Make larger groups."
+    if risk.request.independent:
+        return "The given terms tell these cells: give the logarithm of a skewed given column, or leave it out."
+    return "Ask for less correlation with the original, or use IPSO."

@@ -9,6 +9,8 @@ from suffice.guards.wording import share
 from suffice.risk.assessment import Assessment
 
 STOP, WARN = 0.9, 0.7
+ALIKE = 1e-6
+"""Correlations this near to each other are one."""
 
 
 def residual_correlation(risk: Assessment) -> Finding | None:
@@ -32,8 +34,9 @@ def residual_correlation(risk: Assessment) -> Finding | None:
 
 
 def largest(risk: Assessment) -> float:
-    """The largest |d| asked for; where a method has no d and carries residuals over, the largest achieved."""
-    asked = risk.request.d_told
-    if asked or risk.request.independent:
-        return max(asked, default=0.0)
-    return max((abs(r) for r in risk.resemblance.correlations), default=0.0)
+    """The largest |d| asked for, or achieved where residuals are carried over without one, or by some parts so."""
+    asked = max(risk.request.d_told, default=0.0)
+    if risk.request.independent or (asked and not risk.request.parts):
+        return asked
+    achieved = max((abs(r) for r in risk.resemblance.correlations), default=0.0)
+    return achieved if achieved > asked + ALIKE else asked

@@ -39,8 +39,8 @@ class OutliersApart(Method):
     d_i^2 = (y_i - m)' S^-1 (y_i - m), m and S of the minimum covariance determinant; outlying: d_i^2 beyond the
     `beyond` point of chi squared
 
-    **Promises** what both methods promise, inside each of the two groups and hence overall. Which records are outlying
-    is not released.
+    **Promises** what both methods promise, inside each of the two groups and hence overall. No column tells which
+    records are outlying, but their distances do, since both groups keep their means and covariances.
 
     rest: how the records that are not outlying are protected.
     outlying: how those are that are.
@@ -91,6 +91,10 @@ class OutliersApart(Method):
             **super().parameters(),
             **{name: {"name": method.name, **method.parameters()} for name, method in told.items()},
         }
+
+    def asked(self) -> tuple[float | None, ...]:
+        """Of both parts."""
+        return (*self.rest.asked(), *self.outlying.asked())
 
     @property
     def apart_of(self) -> tuple[Method, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,6 +109,8 @@ class Protected:
     """Columns that the method made, in the order of the rows; they leave with the release."""
     drawn: Drawing | None = None
     """What leaves in place of `rows`, where the method draws records of its own."""
+    again: Callable[[int], Mapping[str, Any]] | None = None
+    """What is seen of a trial release, by its number: another one of the same request, whatever the key."""
 
     @property
     def outgoing(self) -> Design:

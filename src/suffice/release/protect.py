@@ -31,6 +31,7 @@ from suffice.release.release import Release
 from suffice.risk.account import Account
 from suffice.risk.leaving import LeavingMeasure
 from suffice.risk.looks import RiskLooks
+from suffice.risk.sample import SampleMeasure
 from suffice.rows.derived import aligned
 from suffice.rows.threads import cores, one_blas_thread
 from suffice.seed import Seed
@@ -88,19 +89,25 @@ def protect(
         profile = profiled(beside, matrices)
         digests = {name: profile.digest.column(name) for name in matrices.columns}
         values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
-        stream = seed.derive(roles.canonical(), method.name, json.dumps(method.parameters()), *values)
+        request = roles.canonical(), method.name, json.dumps(method.parameters()), *values
+        stream, trials = seed.derive(*request), Seed.for_tests(0).derive("trial", *request)
         original = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
         leaving = LeavingMeasure.of_file(rows.n, design, 1 if strata is None else strata.count)
         if method.apart_of:
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
-        looks = RiskLooks(method.independent, limits, leaving)
+        looks = RiskLooks(method.independent, SampleMeasure.of_file(rows.n, strata), limits, leaving)
+
+        def trial(number: int) -> Mapping[str, Any]:
+            again = replace(original, stream=trials.child(str(number)))
+            return protected(again, method, start, strata, looks).seen
+
         made: list[Release] = []
         for number in range(method.sets):
             own = original if method.sets == 1 else replace(original, stream=stream.child(f"set {number}"))
             if isinstance(method, Synthetic):
                 done = redrawn(own, method, strata, looks)
             else:
-                done = protected(own, method, start, strata, looks)
+                done = replace(protected(own, method, start, strata, looks), again=trial)
             others = tuple(release.assessment.reach for release in made)
             if not made:
                 told = [digests[name] for name in design.confidential]

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import gqr
+from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
 from suffice.risk.account import Account
 from suffice.risk.cells import CellsSeen
-from suffice.risk.copies import drawn_again
+from suffice.risk.closeness import TRIALS, WALKS, Closeness, Seen, closeness, settled
+from suffice.risk.copies import by_chance, drawn_again
 from suffice.risk.dependent_columns import dependent
+from suffice.risk.digits import digits
 from suffice.risk.equal_cells import EqualCells, equal_cells
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
-from suffice.risk.giants import Giants
 from suffice.risk.group_summary import GroupSummary, summaries
 from suffice.risk.history import History
 from suffice.risk.information import FewBits, few_bits
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.leverage import Leverage
-from suffice.risk.outliers import Outliers
+from suffice.risk.linkage import WORTH as LINKED
+from suffice.risk.linkage import LinkMeasure
+from suffice.risk.matches import Matches
+from suffice.risk.parts import told_apart
 from suffice.risk.precision import digits_lost
 from suffice.risk.reflection import OneDirection, reflected
 from suffice.risk.request import Request
 from suffice.risk.resemblance import WORTH, Resemblance
 from suffice.risk.residuals import ResidualPair
 from suffice.risk.row_order import RowOrder
+from suffice.risk.sample import RecordSample
 from suffice.risk.signs import negatives
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
@@ -64,8 +70,17 @@ class Assessment:
     """Confidential columns that are a combination of others (and of the given ones), exactly."""
     copies: int
     """Records released with their own values, which no other record has."""
-    outliers: Outliers
-    giants: Giants
+    copies_by_chance: float
+    """How many there would be if released rows were dealt to any records."""
+    closeness: Closeness
+    zeros: Mapping[str, Matches]
+    """Exact zeros that stay, by column."""
+    digits: Mapping[str, tuple[int, int]]
+    """Columns in which cells that leave unchanged are told by their digits: how many, of how many sampled ones."""
+    extremes: tuple[tuple[str, ...], int]
+    """Columns with an end that stays one record's own, near the same value; how many ends are one record's."""
+    told_apart: float
+    """How well released records tell the two parts of a file apart that methods of their own protect."""
     negatives: Mapping[str, int]
     """Columns that had no negative value: how many the release has."""
     broken: Mapping[str, int]
@@ -123,6 +138,7 @@ def assess(
     cells = CellsSeen.of(done, sample.traits)
     groups = summaries(done, method, sample.traits)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
+    copied, some = _copies(done, method), _sample(done, seen)
     return Assessment(
         request=Request.of(method, design, seed, columns),
         freedom=freedom,
@@ -134,9 +150,13 @@ def assess(
         direction=_direction(done, method),
         explained=ExplainedColumns.of(done, seen.get("changed")),
         dependent=dependent(pair.E, design.confidential),
-        copies=_copies(done, method),
-        outliers=seen["outliers"],
-        giants=seen["giants"].giants(),
+        copies=copied,
+        copies_by_chance=by_chance(done.aligned, design) if copied and done.drawn is None else 0.0,
+        closeness=Closeness() if done.drawn is not None else _closeness(done, method),
+        zeros={} if done.drawn is not None else seen["zeros"].matches(design.confidential),
+        digits=digits(some),
+        extremes=((), 0) if done.drawn is not None else seen["extremes"].reproduced(design.confidential),
+        told_apart=told_apart(some) if method.apart_of else 0.5,
         negatives=negatives(seen["signs"], design.confidential),
         broken=dict(seen.get("limits", {})),
         unmoved=sum(stratum.unmoved for stratum in done.strata),
@@ -159,6 +179,27 @@ def folded(done: Protected, measure: Measure) -> Any:
     design = done.design
     columns = (*design.confidential, *(RELEASED + name for name in design.confidential))
     return done.aligned.fold(lambda block: measure.of(AlignedBlock.read(block, design)), columns, "comparing")
+
+
+def _sample(done: Protected, seen: Seen) -> RecordSample:
+    return RecordSample.of(done.design.confidential, () if done.drawn is not None else seen["sample"].found)
+
+
+def _closeness(done: Protected, method: Method) -> Closeness:
+    """Of the release, or of trial releases; who seems linked among some is looked for among all."""
+    names, n = done.design.confidential, done.rows.n
+
+    def of(seen: Seen) -> Closeness:
+        return closeness(seen, _sample(done, seen), names, method.independent)
+
+    assert done.again is not None
+    again, most = done.again, TRIALS if isinstance(method, Isometric) else WALKS
+    found = settled(of(done.seen), lambda number: of(again(number)), most, n)
+    if found.linkage.found <= LINKED * found.linkage.of or found.linkage.of >= n:
+        return found
+    sample = _sample(done, done.seen)
+    measure = LinkMeasure.of_sample(sample, tuple(names.index(name) for name in sample.names))
+    return replace(found, linkage=measure.matches(folded(done, measure), n))
 
 
 def _direction(done: Protected, method: Method) -> OneDirection:

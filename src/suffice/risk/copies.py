@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
+from suffice.design.design import Design
 from suffice.protection.aligned import AlignedBlock
 from suffice.rows.arrow import as_float
+from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Block, Rows
 
 SAME = 1e-6
@@ -48,6 +51,28 @@ class Copies:
         for key in found:
             times[key] += 1
         return sum(count == 1 for count in times.values())
+
+
+def by_chance(aligned: Rows, design: Design) -> float:
+    """Copies to be expected if released rows stood anywhere: those equal to a record of values that no other has, / n.
+
+    Whole numbers meet by chance; numbers of many digits do not.
+    """
+    names = design.confidential
+    weights = np.random.default_rng(1).integers(2**63, size=len(names), dtype=np.uint64) | np.uint64(1)
+
+    def words(A: Array) -> NDArray[np.uint64]:
+        bits = np.ascontiguousarray(A + 0.0).view(np.uint64)  # -0.0 is 0.0
+        return np.asarray(((bits ^ (bits >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64))
+
+    def of(block: Block) -> list[tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
+        both = AlignedBlock.read(block, design)
+        return [(words(both.Y), words(both.Ystar))]
+
+    found = aligned.fold(of, (*names, *(RELEASED + name for name in names)), "comparing")
+    before, after = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
+    values, times = np.unique(before, return_counts=True)
+    return float(np.isin(after, values[times == 1]).mean())
 
 
 def drawn_again(rows: Rows, names: tuple[str, ...], drawn: Array) -> int:

@@ -17,8 +17,8 @@ from suffice.design.design import Design
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.dominance import Concentration
+from suffice.risk.far_cells import FAR
 from suffice.risk.nesting import Nesting
-from suffice.risk.outliers import FAR
 from suffice.risk.residuals import pooled
 from suffice.risk.units import UnitTotals, unit_words
 from suffice.rows.arrow import as_float

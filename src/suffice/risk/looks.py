@@ -12,12 +12,14 @@ from suffice.protection.aligned import Measure, StratumMeasure
 from suffice.risk.cells import CellMeasure
 from suffice.risk.copies import CopyMeasure
 from suffice.risk.explained_columns import ChangeMeasure
-from suffice.risk.giants import GiantMeasure
+from suffice.risk.extremes import ExtremeMeasure
+from suffice.risk.far_cells import FarMeasure
 from suffice.risk.leaving import LeavingMeasure
 from suffice.risk.leverage import LeverageMeasure
 from suffice.risk.limits import LimitMeasure
-from suffice.risk.outliers import OutlierMeasure
+from suffice.risk.sample import SampleMeasure
 from suffice.risk.signs import SignMeasure
+from suffice.risk.zeros import ZeroMeasure
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +27,7 @@ class RiskLooks:
     """The measures that the guards need; `independent`: the method carries nothing of single records over."""
 
     independent: bool
+    sample: SampleMeasure
     limits: Limits | None = None
     leaving: LeavingMeasure | None = None
 
@@ -34,9 +37,11 @@ class RiskLooks:
     def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
         found: dict[str, Measure] = {
             "copies": CopyMeasure(spread, still),
-            "outliers": OutlierMeasure(spread, still),
-            "giants": GiantMeasure(spread, still, self.independent),
+            "far": FarMeasure(spread, still),
             "signs": SignMeasure(spread, still),
+            "sample": self.sample,
+            "zeros": ZeroMeasure(),
+            "extremes": ExtremeMeasure(),
         }
         if self.leaving is not None:
             found["leaving"], found["cells"] = self.leaving, CellMeasure(self.leaving.design, spread)

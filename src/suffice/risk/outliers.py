@@ -1,45 +1,27 @@
-"""Cells that everybody knows: far out, and released near their own value."""
+"""Far cells released near their own value, against those near another one's."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
 
-from suffice.algebra.array import Flags
-from suffice.algebra.moments import Spread
-from suffice.protection.aligned import AlignedBlock
-
-FAR, NEAR = 5.0, 0.1
-"""Outlying cells are FAR standard deviations out; one is given away when NEAR of its distance, or less, is changed."""
+from suffice.algebra.array import Array
+from suffice.risk.far_cells import NEAR, FarCells
+from suffice.risk.matches import Matches
 
 
-@dataclass(frozen=True)
-class Outliers:
-    """Cells that lie far out, and those of them that are released near their own value."""
+def outliers(cells: FarCells, names: tuple[str, ...]) -> dict[str, Matches]:
+    """By column: far cells whose released value is within a tenth of their distance from the mean.
 
-    far: int = 0
-    near: int = 0
-
-    def __add__(self, other: Self) -> Outliers:
-        return Outliers(self.far + other.far, self.near + other.near)
+    Chance is the same share of the released values of the other far cells: whoever ignores which record is whose and
+    names any of these is as near. Alone in its column, a far cell has no other.
+    """
+    return {name: _matches(own) for name, own in zip(names, cells.own, strict=True) if len(own)}
 
 
-@dataclass(frozen=True, repr=False)
-class OutlierMeasure:
-    """Looks for outlying cells; `still`: columns that do not change."""
-
-    spread: Spread
-    still: Flags
-
-    def of(self, aligned: AlignedBlock) -> Outliers:
-        far = near = 0
-        spread, (Y, _) = self.spread, aligned.about(self.spread.mean)
-        reach = np.maximum(spread.high - spread.mean, spread.mean - spread.low)
-        for j in np.flatnonzero(~self.still & (reach > FAR * spread.sd)):
-            middle, bar = spread.mean[j], FAR * spread.sd[j]
-            rows = np.flatnonzero((Y[:, j] > middle + bar) | (Y[:, j] < middle - bar))
-            far += len(rows)
-            near += int((np.abs(aligned.change[rows, j]) <= NEAR * np.abs(Y[rows, j] - middle)).sum())
-        return Outliers(far, near)
+def _matches(own: Array) -> Matches:
+    m, near = (
+        len(own),
+        np.abs(own[:, 1] - own[:, :1]) <= NEAR * np.abs(own[:, :1]),
+    )  # row: whose value, column: whose release
+    found = int(np.trace(near))
+    return Matches(m, found, (int(near.sum()) - found) / (m - 1) if m > 1 else 0.0)

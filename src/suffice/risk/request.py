@@ -25,11 +25,14 @@ class Request:
     seed: str = "entropy"
     columns: tuple[str, ...] = ()
     """Names of the released columns."""
+    parts: bool = False
+    """Parts of the records are protected by methods of their own."""
 
     @classmethod
     def of(cls, method: Method, design: Design, seed: Seed, columns: tuple[str, ...]) -> Self:
         names, promises = design.confidential, method.kept
-        return cls(names, promises, method.independent, method.shared, method.asked(), seed.source, columns)
+        carried = method.independent, method.shared, method.asked()
+        return cls(names, promises, *carried, seed.source, columns, bool(method.apart_of))
 
     @property
     def d_told(self) -> tuple[float, ...]:

@@ -12,11 +12,13 @@ from suffice.algebra.canonical import null
 from suffice.algebra.decomposition import gqr
 from suffice.protection.protected import Protected
 from suffice.risk.freedom import Freedom
-from suffice.risk.residuals import ResidualPair
+from suffice.risk.residuals import ResidualPair, stacked_residuals
 from suffice.risk.weights import WeightSummary
 
 WORTH = 0.7
 """A canonical correlation below this is no finding, so its null is not needed."""
+LARGE, FEWEST = 200, 50
+"""Degrees of freedom of a stratum that is looked at by itself, and of smaller ones together, to tell from chance."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Resemblance:
     null: float = 0.0
     """The 99.9 % point over random permutations of the released rows."""
     correlations: tuple[float, ...] = ()
-    """One for each confidential column."""
+    """One for each confidential column: of all records or, if that is larger, of those protected by themselves."""
     kept_scores: int = 0
     scores: int = 0
     altered_share: float = 1.0
@@ -41,7 +43,11 @@ class Resemblance:
         E, Estar = pair.E, pair.Estar
         canonical, kept, altered, columns = _alike(E, Estar, done.design.confidential)
         chance = _null(done, pair, freedom) if canonical > WORTH else 0.0
-        return cls(canonical, chance, _correlations(E, Estar), kept, freedom.residual_rank, altered, columns)
+        alike = np.array(_correlations(E, Estar))
+        parts = _in_parts(done) if len(done.strata) > 1 else np.zeros((0, len(alike)))
+        worst = np.vstack([alike, parts])
+        told = worst[np.abs(worst).argmax(axis=0), np.arange(len(alike))].tolist()
+        return cls(canonical, chance, tuple(told), kept, freedom.residual_rank, altered, columns)
 
 
 def _alike(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[float, int, float, tuple[str, ...]]:
@@ -61,6 +67,27 @@ def _alike(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[float, int, 
 def _correlations(E: Array, Estar: Array) -> tuple[float, ...]:
     inner, norms = (E * Estar).sum(axis=0), np.linalg.norm(E, axis=0) * np.linalg.norm(Estar, axis=0)
     return tuple(np.where(norms > 0, inner / np.where(norms > 0, norms, 1.0), 0.0).tolist())
+
+
+def _in_parts(done: Protected) -> Array:
+    """Correlations in every large stratum, and in all small ones of about one size, each in its own scale."""
+    names = done.design.confidential
+    inner, weight = (np.zeros((0, len(names))) for _ in range(2))
+    part = np.zeros(0, dtype=np.int64)
+    for strata, E, Estar in stacked_residuals(done.strata):
+        size = np.linalg.norm(E, axis=1) * np.linalg.norm(Estar, axis=1)
+        found, there = np.zeros((2, len(strata), len(names)))
+        own = [[names.index(name) for name in stratum.design.confidential] for stratum in strata]
+        np.put_along_axis(found, np.array(own), (E * Estar).sum(axis=1) / np.where(size > 0, size, 1.0), axis=1)
+        np.put_along_axis(there, np.array(own), (size > 0).astype(float), axis=1)
+        nu = np.array([stratum.nu for stratum in strata])
+        alone = len(part) + np.arange(len(strata))
+        part = np.concatenate(
+            [part, np.where(nu >= LARGE, alone, -1 - np.log2(np.maximum(nu, 1)).astype(np.int64) // 2)]
+        )
+        inner, weight = np.vstack([inner, nu[:, None] * found]), np.vstack([weight, nu[:, None] * there])
+    sums = [np.stack([A[part == each].sum(axis=0) for each in np.unique(part)]) for A in (inner, weight)]
+    return np.where(sums[1] >= FEWEST, sums[0] / np.maximum(sums[1], 1.0), 0.0)
 
 
 def _null(done: Protected, pair: ResidualPair, freedom: Freedom) -> float:

@@ -19,6 +19,8 @@ Strata = NDArray[np.unsignedinteger]
 
 MANY_ZEROS = 0.05
 """A column with this share of exact zeros is semicontinuous."""
+FREE = 10
+"""Degrees of freedom, at least, of records that turn only among themselves: their sums and squares are kept."""
 WITHIN = 1e-12
 """A given column that varies by less inside its cells, as a share of the largest value, is constant there."""
 
@@ -118,8 +120,23 @@ def _kept_apart(task: Records, zeros: str) -> tuple[Rows, ...]:
     share = zero.mean(axis=0)
     many = (share >= MANY_ZEROS) & (share < 1)
     if zeros == "kept" and many.any():
-        reasons.append(np.unique(zero[:, many], axis=0, return_inverse=True)[1].ravel())
+        pattern = np.unique(zero[:, many], axis=0, return_inverse=True)[1].ravel()
+        reasons.append(large_patterns(pattern, task.X.shape[1] + FREE))
     return tuple(reasons)
+
+
+def large_patterns(pattern: Rows, fewest: int) -> Rows:
+    """Patterns of fewer records joined into one of that many: their zeros turn, and what is kept tells none of them.
+
+    >>> large_patterns(np.array([0, 0, 0, 1, 2, 2, 2, 2]), 2)
+    array([0, 0, 0, 0, 2, 2, 2, 2])
+    """
+    count = np.bincount(pattern)
+    order = np.argsort(count, kind="stable")
+    small = int((count < fewest).sum())
+    while 0 < small < len(count) and count[order[:small]].sum() < fewest:
+        small += 1
+    return np.where(np.isin(pattern, order[:small]), order[small - 1], pattern) if small else pattern
 
 
 def _numbered(*reasons: NDArray[Any]) -> Strata | None:

@@ -1,0 +1,23 @@
+"""The largest or smallest value, released for the same record near what it was."""
+
+from __future__ import annotations
+
+from suffice.guards.finding import Finding
+from suffice.guards.wording import listed
+from suffice.risk.assessment import Assessment
+
+WARN = 0.5
+
+
+def extremes(risk: Assessment) -> Finding | None:
+    """The record at an end keeps its place there, within 5 % of the range, in half of the columns: warn."""
+    columns, ends = tuple(name for name in risk.extremes[0] if name not in risk.explained.explained), risk.extremes[1]
+    if risk.request.shared or not columns or len(columns) < WARN * len(risk.request.confidential):
+        return None
+    return Finding(
+        "extremes",
+        "warn",
+        f"In {listed(columns)} the record that lies farthest out is so in the release too, within 5 % of the range.",
+        "Ask for less correlation with the original, use IPSO, or protect the largest records apart (outliers-apart).",
+        {"columns": len(columns), "ends": ends},
+    )

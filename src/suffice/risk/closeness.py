@@ -1,0 +1,98 @@
+"""How near a release is to the records it was made from: one verdict for a request, whatever the key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import Any, Self, TypeVar
+
+from suffice.errors import InfeasibleError
+from suffice.risk.giants import giants
+from suffice.risk.linkage import linkage
+from suffice.risk.matches import Matches
+from suffice.risk.nearness import Nearness, nearness
+from suffice.risk.outliers import outliers
+from suffice.risk.sample import MOST, RecordSample
+
+ALONE = 30
+"""A column with so many far cells is judged by itself; the others are judged together."""
+OUTLIERS, GIANTS, NEARNESS, LINKAGE = 0.2, 2 / 3, 0.7, 1 / 3
+"""Excesses that stop a release."""
+TRIALS, WALKS, RECORDS = 4, 2, 50_000
+"""Trial releases, those of methods that take longer than a formula, and the records of all: a large file has one."""
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """Counts of what is found near, each beside what chance finds."""
+
+    outliers: Mapping[str, Matches] = field(default_factory=dict)
+    """Far cells released near their own value, by column."""
+    giants: Mapping[str, Matches] = field(default_factory=dict)
+    """The farthest cells of each column, found in the release."""
+    nearness: Nearness = field(default_factory=dict)
+    """Records released near their own value, by column, kind and part."""
+    linkage: Matches = field(default_factory=Matches)
+    """Records whose own released record is the nearest."""
+    releases: int = 1
+    """In how many releases was counted."""
+
+    def __add__(self, other: Self) -> Closeness:
+        return Closeness(
+            _added(self.outliers, other.outliers),
+            _added(self.giants, other.giants),
+            _added(self.nearness, other.nearness),
+            self.linkage + other.linkage,
+            self.releases + other.releases,
+        )
+
+    def sets(self) -> list[tuple[tuple[str, ...], Matches]]:
+        """Far cells that are judged together: those of every column with many, and of all columns with few."""
+        few = {name: matches for name, matches in self.outliers.items() if matches.of < ALONE * self.releases}
+        together: list[tuple[tuple[str, ...], Matches]] = [(tuple(few), sum(few.values(), Matches()))] if few else []
+        return [*together, *(((name,), matches) for name, matches in self.outliers.items() if name not in few)]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether another key might be judged otherwise."""
+        judged = [(matches, OUTLIERS) for _, matches in self.sets()]
+        judged += [(matches, GIANTS) for matches in self.giants.values()]
+        judged += [(matches, NEARNESS) for matches in self.nearness.values()]
+        return any(matches.doubtful(threshold) for matches, threshold in judged)
+
+
+Key = TypeVar("Key")
+Seen = Mapping[str, Any]
+
+
+def _added(ours: Mapping[Key, Matches], theirs: Mapping[Key, Matches]) -> dict[Key, Matches]:
+    return {key: ours.get(key, Matches()) + theirs.get(key, Matches()) for key in {**ours, **theirs}}
+
+
+def closeness(seen: Seen, sample: RecordSample, names: tuple[str, ...], independent: bool) -> Closeness:
+    """Of what was seen of a release; where nothing is carried over, no giant can be handed on."""
+    return Closeness(
+        outliers(seen["far"], names),
+        {} if independent else giants(seen["far"], names),
+        nearness(sample),
+        linkage(sample),
+    )
+
+
+def settled(first: Closeness, again: Callable[[int], Closeness], most: int, n: int) -> Closeness:
+    """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key."""
+    if not first.doubtful:
+        return first
+    made: list[Closeness] = []
+    for number in range(max(1, min(most, RECORDS // n))):
+        with suppress(InfeasibleError):  # a walk or a rounding may fail with some numbers
+            made.append(again(number))
+        if made == [first]:  # no number is drawn
+            return first
+        if made and not reduce(add, made).doubtful:
+            break
+    trials = reduce(add, made) if made else first
+    return trials if n <= MOST else replace(trials, linkage=first.linkage)

@@ -1,0 +1,33 @@
+"""What is found near in a release, beside what chance would find there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Self
+
+SURE = 2.0
+"""Standard deviations from a threshold at which hardly any other key would be judged otherwise."""
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Of so many: how many are found near, and how many would be if records had been released for each other."""
+
+    of: float = 0.0
+    found: float = 0.0
+    chance: float = 0.0
+
+    def __add__(self, other: Self) -> Matches:
+        return Matches(self.of + other.of, self.found + other.found, self.chance + other.chance)
+
+    @property
+    def excess(self) -> float:
+        """The share of what chance leaves that is found all the same: 0 is chance, 1 is all."""
+        return (self.found - self.chance) / (self.of - self.chance) if self.of > self.chance else 0.0
+
+    def doubtful(self, threshold: float) -> bool:
+        """Whether so few were looked at that another key may put the excess on the other side of a threshold."""
+        expected = self.chance + threshold * (self.of - self.chance)
+        spread = sqrt(max(0.0, expected * (1 - expected / self.of))) if self.of else 0.0
+        return abs(self.found - expected) < SURE * spread

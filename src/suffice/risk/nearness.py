@@ -1,0 +1,43 @@
+"""How many records are released near their own value: by value, and by rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.algebra.array import Array
+from suffice.risk.matches import Matches
+from suffice.risk.sample import RecordSample
+
+CLOSE, RANKS = 0.05, 0.02
+"""Near: within this share of the value, or of the ranks."""
+FEWEST = 20
+"""Records of a part that tell something."""
+
+Nearness = dict[tuple[str, str, int], Matches]
+"""By column, by what it was compared ("value", "rank"), by part."""
+
+
+def nearness(sample: RecordSample) -> Nearness:
+    """Every column of every part. Exact zeros are aside: another rule speaks of those."""
+    found: Nearness = {}
+    for name, part, y, released in sample.columns():
+        there = y != 0
+        if there.sum() >= FEWEST:
+            y, released = y[there], released[there]
+            found[name, "value", part] = matches(y, released, CLOSE * np.abs(y))
+            window = np.full(len(y), max(RANKS * len(y), 1.0))
+            found[name, "rank", part] = matches(_ranks(y), _ranks(released), window)
+    return found
+
+
+def matches(y: Array, released: Array, reach: Array) -> Matches:
+    """Records released within reach of their own value, and the mean number over all orders of the released ones."""
+    inorder = np.sort(released)
+    high, low = np.searchsorted(inorder, y + reach, "right"), np.searchsorted(inorder, y - reach, "left")
+    return Matches(len(y), int((np.abs(released - y) <= reach).sum()), float((high - low).mean()))
+
+
+def _ranks(values: Array) -> Array:
+    """Equal values share the rank in their middle."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
