@@ -19,6 +19,6 @@ def domain(risk: Assessment) -> Finding | None:
         "warn",
         f"Negative values in columns that had none: {listed(words)}. "
         "They are not clipped, which would change what is kept.",
-        "Ask for bounds and use rotate, alone or after another method; or tell the users of the release.",
+        "Ask for bounds and use rotate, also after another method; or tell the users of the release.",
         found,
     )
