@@ -238,7 +238,9 @@ def test_clusters_of_another_order_are_counted(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     frame = Frame({"y": rng.normal(100, 10, 120)})
     key, method = Seed.new_file(tmp_path / "key"), MicroHybrid(clusters=Microaggregate(k=6))
-    accept = dict.fromkeys(("outliers", "giants", "dominance", "degrees-of-freedom", "copies"), "a test")
+    accept = dict.fromkeys(
+        ("outliers", "giants", "dominance", "degrees-of-freedom", "copies", "nearness", "linkage"), "a test"
+    )
     protect(frame, again(), method, seed=key, accept=accept).write(tmp_path / "one.csv")
     other = MicroHybrid(clusters=Microaggregate(k=7))
     release = protect(frame.sample(frac=1, random_state=1), again(), other, seed=key, accept=accept)

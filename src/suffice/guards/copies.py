@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, lgamma, log
+from math import exp, lgamma, log, sqrt
 
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count, share
@@ -10,6 +10,8 @@ from suffice.risk.assessment import Assessment
 
 RARE = 0.001
 """As many copies as are found less often than this by chance are no chance."""
+MANY = 100.0
+"""Expected copies from which on their number is nearly normal."""
 TOLD = 2.0
 """What is given tells something of whole numbers: own values are met so many times as often as another's."""
 
@@ -35,6 +37,6 @@ def copies(risk: Assessment) -> Finding | None:
 
 def _beyond(found: int, expected: float) -> float:
     """How often a Poisson count is as large as this."""
-    if expected <= 0 or found > 4 * expected + 40:
-        return 0.0
+    if expected <= 0 or expected > MANY:
+        return float(found <= expected + 3.1 * sqrt(max(expected, 0.0)))
     return max(0.0, 1 - sum(exp(i * log(expected) - expected - lgamma(i + 1)) for i in range(found)))
