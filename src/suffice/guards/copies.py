@@ -37,6 +37,6 @@ def copies(risk: Assessment) -> Finding | None:
 
 def _beyond(found: int, expected: float) -> float:
     """How often a Poisson count is as large as this."""
-    if expected <= 0 or expected > MANY:
+    if expected <= 0 or expected > MANY or found > 4 * expected + 40:
         return float(found <= expected + 3.1 * sqrt(max(expected, 0.0)))
     return max(0.0, 1 - sum(exp(i * log(expected) - expected - lgamma(i + 1)) for i in range(found)))
