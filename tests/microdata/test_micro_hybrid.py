@@ -193,7 +193,7 @@ def test_a_millionth_of_a_standard_deviation_in_one_group_is_seen(name: str, wha
     group = released[[column for column in ("size", "zone", "industry") if column in released]]
     rows = group.eq(group.iloc[0]).all(axis=1).to_numpy()
     edited = shifted(released, rows, what)
-    certificate = release.attestation.certificate(MemoryRows(edited, 1), "an edited file")
+    certificate = release.attestation.certificate(MemoryRows(edited, 1), "an edited file", {})
     failed = {claim.statistic for claim in certificate.claims if claim.level and not claim.holds}
     assert statistic in failed
     worst = max(claim.error for claim in certificate.claims if claim.level and claim.statistic == statistic)
@@ -204,7 +204,7 @@ def test_a_cluster_that_loses_a_record_to_another_is_seen() -> None:
     release = made(firms(), **REQUESTS["a"])
     edited = release.frame.copy()
     edited.loc[0, "size"] = "small" if edited.loc[0, "size"] == "larger" else "larger"
-    certificate = release.attestation.certificate(MemoryRows(edited, 1), "an edited file")
+    certificate = release.attestation.certificate(MemoryRows(edited, 1), "an edited file", {})
     failed = {claim.statistic for claim in certificate.claims if not claim.holds}
     assert {"mean", "residual-covariance", "equal-slopes", "given"} <= failed
 
