@@ -296,7 +296,7 @@ def test_three_data_sets_from_one_request(source: Any, tmp_path: Path) -> None:
             getattr(release, what)
     release.write(tmp_path / "out.parquet")
     names = sorted(path.name for path in tmp_path.glob("out*"))
-    expected = [f"out-{i}.parquet{end}" for i in (1, 2, 3) for end in ("", ".certificate.json")]
+    expected = [f"out-{i}.parquet{end}" for i in (1, 2, 3) for end in ("", ".certificate.json", ".certificate.html")]
     assert names == sorted(expected)
     for i, frame in enumerate(frames, 1):
         assert pq.read_table(tmp_path / f"out-{i}.parquet")["y"].to_pylist() == frame["y"].to_pylist()
