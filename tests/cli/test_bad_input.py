@@ -338,7 +338,8 @@ OUTPUTS = {
         {"firms.csv": text()}, code=2, said=["longer than file names can be"], output="o" * 5000 + ".csv"
     ),
     "folder missing": Case({"firms.csv": text()}, code=7, said=["the folder does not exist"], output="nowhere/out.csv"),
-    "kind unknown": Case({"firms.csv": text()}, code=2, said=["no known kind of file"], output="out.xlsx"),
+    "kind unknown": Case({"firms.csv": text()}, code=2, said=["no known kind of file"], output="out.docx"),
+    "a workbook": Case({"firms.csv": text()}, code=2, said=["read and not written", ".csv"], output="out.xlsx"),
     "a column that CSV cannot hold": asked(
         "--confidential y --given x --keep l", "cannot be written as csv", "Write Parquet", code=7,
         of=columns(l=[[48151, 623]] * N),

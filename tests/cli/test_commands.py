@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
-from suffice import cli
+from suffice import Ipso, cli
 from suffice.demo import firms
 
 CONFIDENTIAL = ["--confidential", "turnover,wages,taxes"]
@@ -443,6 +444,34 @@ def test_memory_that_runs_out_is_a_sentence(suffice, monkeypatch, error):
     assert ended.code == 7
     assert "not enough memory" in ended.err
     assert "123456" not in ended.err
+
+
+@dataclass(frozen=True)
+class ThreeTimes(Ipso):
+    """Three data sets, each with numbers of its own."""
+
+    @property
+    def sets(self) -> int:
+        return 3
+
+
+def test_several_data_sets_from_the_command_line(suffice, monkeypatch):
+    """A method that gives three, in the place of another; an older fourth one is named and left."""
+    monkeypatch.setattr("suffice.catalogue.chosen", lambda *_: ThreeTimes())
+    Path("out-4.parquet").write_text("older")
+    ended = suffice("protect", "firms.parquet", "-o", "out.parquet", *ROLES, "--report", "private.html")
+    assert ended.code == 0, ended.err
+    sets = [f"out-{i}.parquet" for i in (1, 2, 3)]
+    papers = {f"{name}.certificate.{kind}" for name in sets for kind in ("json", "html")}
+    assert files() == {*sets, *papers, "private.html", "out-4.parquet"}
+    assert all(name in ended.out for name in (*sets, *papers))
+    assert "out-4.parquet is of an earlier release" in ended.out
+    assert Path("out-4.parquet").read_text() == "older"
+    again = suffice("protect", "firms.parquet", "-o", "out.parquet", *ROLES)
+    assert again.code == 7
+    assert "out-1.parquet exists already" in again.err
+    told = suffice("protect", "firms.parquet", "-o", "more.parquet", *ROLES, "--json")
+    assert [each["file"] for each in told.document["certificates"]] == [f"more-{i}.parquet" for i in (1, 2, 3)]
 
 
 def test_version(suffice):

@@ -94,8 +94,11 @@ def test_unreadable_for_any_user(csv, monkeypatch):
         (b"\n\n", "x.csv", "does not begin with column names"),
         (pickle.dumps({"a": SECRET}), "x.pkl", "Python pickle"),
         (pickle.dumps({"a": SECRET}), "x.csv", "Python pickle"),
-        (b"PK\x03\x04" + SECRET.encode(), "x.xlsx", "Excel workbook"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + SECRET.encode(), "x.xlsx", "encrypted Office file"),
+        (b"PK\x03\x04" + SECRET.encode(), "x.xlsx", "damaged or encrypted"),
+        (b"PK\x03\x04" + SECRET.encode(), "x.csv", "zip archive"),
+        (SECRET.encode(), "x.xlsx", "does not begin like one"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + SECRET.encode(), "x.xlsx", "damaged or encrypted"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + SECRET.encode(), "x.doc", "encrypted Office file"),
         (b"\x1f\x8b\x08" + SECRET.encode(), "x.csv.gz", "compressed with gzip"),
         (b"\x1f\x8b\x08" + SECRET.encode(), "x.csv", "compressed with gzip"),
         (b"FEA1" + SECRET.encode(), "x.feather", "Feather file of the first version"),
@@ -431,7 +434,7 @@ def test_what_the_name_of_an_output_asks_for():
     asked = {"a.PARQUET": "parquet", "a.pq": "parquet", "a.txt": "csv", "a.tsv": "tsv", "a.arrow": "feather"}
     asked |= {f"a.{kind}": kind for kind in ("csv", "feather", "sav", "dta", "xpt")}
     assert {name: write_kind(name) for name in asked} == asked
-    for name in ("a", "a.", ".csv", "a.xlsx", "a.zsav", "a.por", "a.sas7bdat"):
+    for name in ("a", "a.", ".csv", "a.docx", "a.zsav", "a.por", "a.sas7bdat"):
         with pytest.raises(UsageError, match="no known kind of file"):
             write_kind(name)
 

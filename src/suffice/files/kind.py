@@ -22,16 +22,22 @@ SUFFIXES = {
     ".dta": "dta",
     ".sas7bdat": "sas7bdat",
     ".xpt": "xpt",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
 }
 """Kinds by suffix."""
-READ_ONLY = (".zsav", ".por", ".sas7bdat")
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+READ_ONLY = (".zsav", ".por", ".sas7bdat", *WORKBOOKS)
 STREAMS = ("parquet", "csv", "tsv", "feather")
 """Kinds of file that are written piece by piece."""
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"\xff\xff\xff\xff": "feather"}
 REFUSED = {
-    b"PK\x03\x04": "is a zip archive or an Excel workbook. Unpack it, or save the sheet as CSV (UTF-8).",
-    b"\xd0\xcf\x11\xe0": "is an old or encrypted Office file. Save the sheet as CSV (UTF-8).",
+    b"PK\x03\x04": "is a zip archive. Unpack it; name a workbook .xlsx.",
+    b"\xd0\xcf\x11\xe0": "is an old or encrypted Office file. Save the sheet as .xlsx or CSV (UTF-8).",
     b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
     b"FEA1": "is a Feather file of the first version. Write it anew as Feather 2 (Arrow IPC) or Parquet.",
     b"\xff\xfe": "is text in UTF-16. Say so (encoding utf-16), or save it as UTF-8.",
@@ -57,7 +63,7 @@ class EncodedFile(os.PathLike[str]):
 def kind_of(path: str | os.PathLike[str]) -> str:
     """The kind of an existing file, or of a folder of Parquet files; all else is refused.
 
-    **Promises** that a pickle, an archive or a workbook is never opened.
+    **Promises** that a pickle or an archive is never opened; a workbook only where its name says that it is one.
     """
     where = path_of(path)
     if where.is_dir():
@@ -67,12 +73,14 @@ def kind_of(path: str | os.PathLike[str]) -> str:
         raise InputError(f"{where.name} is empty (0 bytes).")
     for magic, sentence in REFUSED.items():
         if head.startswith(magic) and not (isinstance(path, EncodedFile) and "UTF-16" in sentence):
+            if where.suffix.lower() in WORKBOOKS and magic[:2] in (b"PK", b"\xd0\xcf"):
+                return "excel"
             raise InputError(f"{where.name} {sentence}")
     for magic, kind in MAGIC.items():
         if head.startswith(magic):
             return kind
     kind = kind_by_suffix(where)
-    if kind in MAGIC.values():
+    if kind in (*MAGIC.values(), "excel"):
         raise InputError(f"{where.name} is named like a {kind} file and does not begin like one: it is damaged.")
     return kind
 
@@ -93,6 +101,8 @@ def kind_by_suffix(path: str | os.PathLike[str]) -> str:
 def write_kind(path: str | os.PathLike[str]) -> str:
     """The kind of file that the name of an output asks for."""
     suffix = path_of(path).suffix.lower()
+    if suffix in WORKBOOKS:
+        raise UsageError("Workbooks are read and not written.\nWrite .csv, which Excel opens, or .parquet.")
     if suffix not in SUFFIXES or suffix in READ_ONLY:
         raise UsageError(
             f"The output's name ends in {suffix.lstrip('.')!r}, which is no known kind of file.\n"

@@ -69,7 +69,7 @@ def read_statfile(path: Path, kind: str, encoding: str | None = None) -> tuple[p
     labelled = len(metadata.variable_value_labels)
     said = f"{labelled} columns have value labels; codes are read, and .sav and .dta files get the labels again."
     notes = (said,) if labelled else ()
-    return pa.table([_as_meant(column) for column in table.columns], names=table.column_names), notes
+    return pa.table([as_meant(column) for column in table.columns], names=table.column_names), notes
 
 
 def _attempt(reader: Any, path: Path, encoding: str | None = None, **more: Any) -> tuple[Any, Any]:
@@ -82,7 +82,8 @@ def _attempt(reader: Any, path: Path, encoding: str | None = None, **more: Any) 
     return attempt(read) or (None, None)
 
 
-def _as_meant(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def as_meant(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whole numbers that were stored as floats, and empty text that stands for a missing one."""
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         text = column.cast(pa.string())
         return pc.if_else(pc.equal(text, ""), None, text)  # these files have no other missing text

@@ -23,6 +23,10 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pa.Table, tuple[str, ...]]
         raise UsageError("Parquet files are read by the Parquet engine, not as one table.")
     if kind in READERS:
         table, notes = read_statfile(where, kind, encoding)
+    elif kind == "excel":
+        from suffice.files.workbook import read_workbook
+
+        table, notes = read_workbook(where)
     elif kind == "feather":
         table, notes = _read_arrow(where), ()
     else:
