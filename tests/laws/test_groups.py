@@ -441,7 +441,7 @@ def test_groups_on_the_command_line(suffice: Command) -> None:
     code, said = suffice("protect", *REQUEST, "--groups", "g")
     assert code == 0, said
     assert "in each of 4 groups by g" in said
-    assert "place" not in said
+    assert "place " not in said.replace("in place of", "")
     assert max(within(frame(), pd.read_csv("out.csv"), ["g"]).values()) <= ALGEBRA
     same = ["in.parquet", "out.csv", "--confidential", "y,z,v", "--given", "x"]
     assert suffice("verify", *same, "--groups", "g")[0] == 0
@@ -465,5 +465,5 @@ def test_groups_that_are_too_small_on_the_command_line(suffice: Command, tmp_pat
     assert (code, "3 of 5 groups have no solution" in said) == (5, True)
     code, said = suffice("protect", *REQUEST, "--groups", "g")
     assert (code, "degrees-of-freedom" in said) == (4, True)
-    assert "place" not in said
+    assert "place " not in said.replace("in place of", "")
     assert not Path("out.csv").exists()

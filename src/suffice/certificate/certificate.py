@@ -106,9 +106,7 @@ class Certificate(Exhibit):
         if self.same_rows is None:
             said += [f"They were drawn anew in {columns}, and none of them stands for one of the original."]
         elif self.method != "unknown":
-            said += [
-                f"The values of {columns} were replaced by the method {self.method}; other columns are as they were."
-            ]
+            said += [f"The method {self.method} gave {columns} new values; other columns are as they were."]
         if not self.holds:
             return " ".join([*said, "NOT everything that was promised is there: see below."])
         weighed = f" Statistics are those of records weighted by {self.weight}." * (self.weight is not None)
