@@ -456,7 +456,9 @@ def test_pieces_take_degrees_of_freedom_from_their_clusters() -> None:
 
 def test_a_certificate_that_does_not_hold_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = firms().assign(**{name: np.log(firms()[name]) for name in CONFIDENTIAL})
-    release = protect(frame, ROLES, MicroHybrid(**REQUESTS["a"]), accept={"nearness": "the certificate is looked at"})
+    release = protect(
+        frame, ROLES, MicroHybrid(**REQUESTS["a"]), accept=dict.fromkeys(("nearness", "explained-columns"), "looked at")
+    )
     shown = release.frame
     rows = (shown["size"] == "small").to_numpy() & (shown["zone"] == "east").to_numpy()
     release._state["frame"] = shifted(shown, rows, "slope")
@@ -490,7 +492,7 @@ WORDS = ("protect", "firms.parquet", "--confidential", "turnover,wages,taxes", "
 
 def test_command_line(suffice: Any) -> None:
     given = ("--param", "clusters=size,zone", "--param", "overall=log(employees)", "--param", "slopes=0")
-    told = ("--accept", "nearness=the command is looked at")
+    told = ("--accept", "nearness=looked at", "--accept", "explained-columns=looked at")
     code, out, err = suffice(*WORDS, *given, *told, "-o", "out.parquet")
     assert code == 0, err
     assert "in each of 4 groups by size and zone" in out + err
