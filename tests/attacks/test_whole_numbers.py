@@ -148,7 +148,7 @@ def test_amounts_are_not_solved() -> None:
 def test_groups_and_weights_are_judged_as_files_are() -> None:
     rng = np.random.default_rng(2)
     data = persons(400)
-    data["group"], data["w"] = np.arange(400) // 40, rng.uniform(1, 2, 400)
+    data["group"], data["w"] = np.arange(400) // 25, rng.uniform(1, 2, 400)
     assert level(released(data, given="log(x)")) is None
     assert level(released(data, given="log(x)", groups=["group"])) == "stop"
     assert level(released(data, given="C(group)")) is None

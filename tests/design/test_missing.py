@@ -251,7 +251,8 @@ def test_records_without_any_value_stay_and_count_nowhere() -> None:
     data = holed({"": 60, "y z v": 1})
     release = made(data)
     assert release.frame[Y].isna().all(axis=1).sum() == 1
-    assert {finding.rule for finding in release.findings} <= {"seed", "repeated-release", "domain"}
+    found = {finding.rule for finding in release.findings if finding.level != "warn"}
+    assert found <= {"seed", "repeated-release", "domain"}
     with pytest.raises(InputError, match="No pattern of 10 records and more has a value of y, z, v"):
         made(data[data["y"].isna()])
     with pytest.raises(InputError, match="No pattern of 10 records and more has a value of z"):

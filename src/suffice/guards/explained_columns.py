@@ -65,7 +65,7 @@ def explained_columns(risk: Assessment) -> Finding | None:
         return Finding(
             RULE,
             "note",
-            f"{listed(list(columns.nothing))}: zero in all of {count(most, 'group')} or fewer, and released so.",
+            f"{listed(list(columns.nothing))}: nothing, or what holes imply, in {count(most, 'group')} or fewer.",
             "Join groups in which it is confidential that there is nothing.",
             {"columns": ", ".join(columns.nothing), "groups": most},
         )

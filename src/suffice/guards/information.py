@@ -9,7 +9,7 @@ from suffice.risk.information import FewBits
 
 
 def information(risk: Assessment) -> Finding | None:
-    """n records with H bits each against up to 48 bits of each kept product with a given column: fewer: stop.
+    """n records with H bits each, and up to 48 bits told by each kept product: 1.25 times as many told as held: stop.
 
     Whoever has the release then finds the one column of such values that has these products, by lattice reduction.
     """

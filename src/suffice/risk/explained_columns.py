@@ -25,7 +25,7 @@ class ExplainedColumns:
     within: Mapping[str, int] = field(default_factory=dict)
     """In how many groups a column is constant and not zero."""
     nothing: Mapping[str, int] = field(default_factory=dict)
-    """In how many it is zero."""
+    """In how many it is zero, or one value in a pattern of missing cells."""
     unchanged: tuple[str, ...] = ()
     """Other columns of which no cell has changed, though the method carries nothing of single records over."""
 
@@ -37,7 +37,10 @@ class ExplainedColumns:
             still: Flags = (E == 0).all(axis=1)
             for i in np.flatnonzero(still.any(axis=1)):
                 spread, names = strata[i].spread, strata[i].design.confidential
-                kind = np.where(spread.constant, np.where(spread.size > 0, "one value", "nothing"), "explained")
+                groups = bool(strata[i].design.roles.groups)  # a pattern of holes is made by what does not apply
+                kind = np.where(
+                    spread.constant, np.where((spread.size > 0) & groups, "one value", "nothing"), "explained"
+                )
                 found.update((names[j], str(kind[j])) for j in np.flatnonzero(still[i]))
         names, flat = done.design.confidential, done.spread.constant
         others = [name for name, constant in zip(names, flat, strict=True) if not constant]

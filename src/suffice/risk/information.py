@@ -26,8 +26,12 @@ DECIMALS = 6
 LEAST, REACH, SEARCHED = 5, 500, 128.0
 """Records, at least: of fewer, leverage speaks. Those that lattice reduction may cope with. Bits that can be searched
 whatever the number of records."""
+NOTHING = 5.0
+"""Bits of a column that hardly varies: there is little to be found."""
+MARGIN = 1.25
+"""Lattice reduction has found columns up to four fifths of what is told."""
 SPREAD = 2 * np.pi * np.e
-"""A normal total with variance v, in steps, has log2(SPREAD v) / 2 bits."""
+"""A total with variance v, in steps, has log2(SPREAD (v + 1/12)) / 2 bits at most."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +117,12 @@ def _short(
     short = []
     for n in {*sizes}:
         held = n * lattice.bits
-        told = float(sum(min(KEPT, max(0.0, np.log2(SPREAD * n * v * lattice.variance) / 2)) for v in spreads if v > 0))
-        if held < told and n >= LEAST and (n <= REACH or held <= SEARCHED):
+        told = float(
+            sum(
+                min(KEPT, max(0.0, np.log2(SPREAD * (n * v * lattice.variance + 1 / 12)) / 2)) for v in spreads if v > 0
+            )
+        )
+        if NOTHING < held < told / MARGIN and n >= LEAST and (n <= REACH or held <= SEARCHED):
             short.append((n, held, told))
     if short:
         n, held, told = min(short)
