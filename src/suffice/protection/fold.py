@@ -47,7 +47,7 @@ class Draws:
     def place_of(self, rows: int, k: int) -> Array:
         """Room for k columns of a last pass: a block's own numbers, which it has used then, make room for what it made.
 
-        Fresh memory of that size takes as long to get as it takes to fill it.
+        Fresh memory of that size takes longer to get than to fill.
         """
         return self.room if self.room is not None and self.columns == k else np.empty((rows, k), order="F")
 
