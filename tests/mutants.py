@@ -1,0 +1,171 @@
+"""Deliberate faults, each of which some test must notice: uv run python -m tests.mutants [WORD ...]
+
+A mutant is a place in the source, what stands there, what is put there instead, and the tests that must fail then.
+Each is tried in a copy of the tree; words choose mutants by file or name. `tests/test_mutants.py` sees to it that
+every place still exists.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Mutant(NamedTuple):
+    """A fault put in place of a text that stands once in a file of the source."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str
+    """Files of tests, of which one must fail."""
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "every step has the same numbers",
+        "protection/steps.py",
+        "stream = self.stream if len(steps) == 1 else self.stream.child(str(number))",
+        "stream = self.stream",
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "every group of Resize has the same numbers",
+        "protection/drawing.py",
+        'original.stream.child(f"resize {number}")',
+        'original.stream.child("resize")',
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "every group has the same numbers, one by one",
+        "protection/runner.py",
+        'stream = self.original.stream.child(f"group {number}")',
+        'stream = self.original.stream.child("group")',
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "every group has the same numbers, in stacks",
+        "protection/runner.py",
+        'streams = [self.original.stream.child(f"group {number}") for number, _ in members]',
+        'streams = [self.original.stream.child("group") for number, _ in members]',
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "every data set has the same numbers",
+        "release/protect.py",
+        'stream=stream.child(f"set {number}")',
+        "stream=stream",
+        "tests/method/test_shapes.py",
+    ),
+    Mutant(
+        "children without a domain of their own",
+        "seed.py",
+        'f"child:{label}".encode()',
+        'f"{label}".encode()',
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "every block has the same numbers",
+        "seed.py",
+        'f"{label}:{number}".encode()',
+        'f"{label}".encode()',
+        "tests/test_seed.py",
+    ),
+    Mutant(
+        "the name of a release is its key",
+        "seed.py",
+        'hmac.digest(self._key, b"digest", "sha256").hex()[:32]',
+        "self._key.hex()[:32]",
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "keyed digests are keys of releases",
+        "seed.py",
+        'self.derive("digest", *parts)._key',
+        "self.derive(*parts)._key",
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "requests are joined without their lengths",
+        "seed.py",
+        'len(part.encode()).to_bytes(8, "big") + part.encode()',
+        "part.encode()",
+        "tests/test_seed.py",
+    ),
+    Mutant(
+        "values do not decide the numbers",
+        "release/protect.py",
+        "json.dumps(method.parameters()), *values)",
+        "json.dumps(method.parameters()))",
+        "tests/test_seed.py",
+    ),
+    Mutant(
+        "roles do not decide the numbers",
+        "release/protect.py",
+        "seed.derive(roles.canonical(), method.name",
+        "seed.derive(method.name",
+        "tests/test_seed.py",
+    ),
+    Mutant(
+        "a seed shows its key",
+        "seed.py",
+        'return "Seed(...)"',
+        'return f"Seed({self._key.hex()})"',
+        "tests/test_seed.py",
+    ),
+    Mutant(
+        "a stream is pickled",
+        "seed.py",
+        'raise TypeError("The random numbers of a release are a secret and are not pickled or copied.")',
+        "return Stream, (self._key,)",
+        "tests/test_seed.py",
+    ),
+    Mutant(
+        "rows of a bucket stay in order",
+        "release/delivery.py",
+        "return table.take(arrow(stream.permutation(number, len(table))))",
+        "return table",
+        "tests/rows/test_shuffle.py tests/attacks/test_row_order.py",
+    ),
+)
+
+
+def noticed(mutant: Mutant) -> bool:
+    """Whether a test fails in a copy of the tree that has the fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "tree"
+        left_out = shutil.ignore_patterns(".git", ".venv", "*.pyc", ".*_cache", "benchmarks")
+        shutil.copytree(ROOT, copy, ignore=left_out)
+        if (ROOT.parent / "shared").is_dir():
+            (copy.parent / "shared").symlink_to(ROOT.parent / "shared")
+        place = copy / "src" / "suffice" / mutant.file
+        place.write_text(place.read_text("utf-8").replace(mutant.old, mutant.new), "utf-8")
+        known = {**os.environ, "PYTHONPATH": str(copy / "src"), "CI": "true"}
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *mutant.tests.split()]
+        done = subprocess.run(command, cwd=copy, env=known, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1):  # 2 and more: no test ran, or the tests themselves broke
+            raise RuntimeError(f"{mutant.name}: the tests could not be run\n{done.stdout[-2000:]}")
+        return done.returncode == 1
+
+
+def main(words: list[str]) -> int:
+    chosen = [each for each in MUTANTS if not words or any(word in each.file + each.name for word in words)]
+    survivors = 0
+    for mutant in chosen:
+        caught = noticed(mutant)
+        survivors += not caught
+        print(f"{'caught  ' if caught else 'SURVIVED'}  {mutant.file}: {mutant.name}", flush=True)
+    print(f"{len(chosen) - survivors} of {len(chosen)} mutants are caught")
+    return int(survivors > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
