@@ -41,7 +41,7 @@ def table() -> str:
         end = "written" if not rules else f"**stopped**: {', '.join(sorted(f'`{rule}`' for rule in rules))}"
         records = f" ({request.records})" * bool(request.records)
         lines.append(f"| {request.file}{records} | {request.columns} | {request.asked} | {request.how} | {end} |")
-    said = f"{written} of {len(REQUESTS)} end in a file, with each of {KEYS} keys drawn for this table; none depends on the key."
+    said = f"{written} of {len(REQUESTS)} end in a file, with each of {KEYS} new keys; none depends on the key."
     return "\n".join([said, "", *lines])
 
 

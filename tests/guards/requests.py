@@ -29,6 +29,8 @@ AMOUNTS = ["turnover", "wages", "taxes"]
 TAXES = ["FEDTAX", "STATETAX", "FICA"]
 RICH = "C(urbrur) * C(sex) + C(roof) + C(walls) + C(water) + C(relat) + age"
 REGISTER = "C(region) + C(industry) + log(employees)"
+POSITIVE = dict.fromkeys(HOUSE, (0, None))
+REGISTERED = {"given": REGISTER, "weight": "weight", "keep": ["size"]}
 FIRM = {"identifiers": ["firm_id"]}
 
 
@@ -120,9 +122,7 @@ REQUESTS = [
     ),
     Ordinary("testdata", {"confidential": HOUSE, "given": RICH, "weight": "household_weights"}, Ipso()),
     Ordinary("testdata", {"confidential": HOUSE, "groups": ["urbrur"], "given": "age"}, Ipso()),
-    Ordinary(
-        "testdata", {"confidential": HOUSE, "given": "C(sex)", "bounds": dict.fromkeys(HOUSE, (0, None))}, Rotate()
-    ),
+    Ordinary("testdata", {"confidential": HOUSE, "given": "C(sex)", "bounds": POSITIVE}, Rotate()),
     Ordinary("testdata", {"confidential": HOUSE}, Microaggregate(k=10)),
     Ordinary("testdata", {"confidential": HOUSE, "given": "C(sex) + age"}, ResidualCorrelation(d=0.7)),
     Ordinary("SD2011", {"confidential": LIFE, "given": "sex + age + placesize + region"}, Ipso()),
@@ -137,9 +137,7 @@ REQUESTS = [
     Ordinary("SSB_sosialFiktiv", {"confidential": ["ant"], "given": "C(fylke) + C(hovedint)"}, Ipso()),
     Ordinary("francdat", {"confidential": ["Num1", "Num2", "Num3"]}, Ipso()),
     Ordinary("firms", {"confidential": AMOUNTS, "given": REGISTER, **FIRM}, Ipso()),
-    Ordinary(
-        "firms", {"confidential": AMOUNTS, "given": REGISTER, "weight": "weight", "keep": ["size"], **FIRM}, Ipso()
-    ),
+    Ordinary("firms", {"confidential": AMOUNTS, **REGISTERED, **FIRM}, Ipso()),
     Ordinary(
         "firms",
         {
