@@ -135,6 +135,48 @@ MUTANTS: tuple[Mutant, ...] = (
         "return table",
         "tests/rows/test_shuffle.py tests/attacks/test_row_order.py",
     ),
+    Mutant(
+        "a turn may leave the bounds",
+        "algorithms/rotation/turn.py",
+        "failed = _any(outside) | _edits_fail(new, ground, rows)",
+        "failed = _edits_fail(new, ground, rows)",
+        "tests/algorithms/rotation/test_turn.py tests/microdata/test_rotate.py",
+    ),
+    Mutant(
+        "a turn may break an edit",
+        "algorithms/rotation/turn.py",
+        "failed = _any(outside) | _edits_fail(new, ground, rows)",
+        "failed = _any(outside)",
+        "tests/algorithms/rotation/test_turn.py tests/microdata/test_rotate.py",
+    ),
+    Mutant(
+        "the same angle is tried again",
+        "algorithms/rotation/turn.py",
+        "uniforms[:, attempt])",
+        "uniforms[:, 0])",
+        "tests/algorithms/rotation/test_turn.py tests/microdata/test_rotate.py",
+    ),
+    Mutant(
+        "a walk stops when it first looks unrelated",
+        "algorithms/rotation/stopping.py",
+        "self.sweeps >= 2 * inside",
+        "self.sweeps >= inside",
+        "tests/algorithms/rotation/test_stopping.py",
+    ),
+    Mutant(
+        "a walk does not ask who is linked",
+        "algorithms/rotation/stopping.py",
+        "if self._inside_for_long() and self.unlinked(likeness, Y):",
+        "if self._inside_for_long():",
+        "tests/algorithms/rotation/test_stopping.py tests/microdata/test_rotate.py",
+    ),
+    Mutant(
+        "records that never moved are not told",
+        "algorithms/rotation/walk.py",
+        "still & (Y[:, open_] != 0).any(axis=1)",
+        "still & (Y[:, open_] != Y[:, open_]).any(axis=1)",
+        "tests/attacks/test_rotation.py tests/microdata/test_rotate.py",
+    ),
 )
 
 
