@@ -29,6 +29,12 @@ class Mutant(NamedTuple):
     """Files of tests, of which one must fail."""
 
 
+def without(rule: str, attack: str) -> Mutant:
+    """A guard that is switched off; the attack that it stops must fail its test."""
+    line = f'    "{rule}": {rule.replace("-", "_")},\n'
+    return Mutant(f"without {rule}", "guards/__init__.py", line, "", f"tests/attacks/test_{attack}.py")
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "every step has the same numbers",
@@ -103,15 +109,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "values do not decide the numbers",
         "release/protect.py",
-        "json.dumps(method.parameters()), *values)",
-        "json.dumps(method.parameters()))",
+        "json.dumps(method.parameters()), *values",
+        "json.dumps(method.parameters())",
         "tests/test_seed.py",
     ),
     Mutant(
         "roles do not decide the numbers",
         "release/protect.py",
-        "seed.derive(roles.canonical(), method.name",
-        "seed.derive(method.name",
+        "request = roles.canonical(), method.name",
+        "request = method.name",
         "tests/test_seed.py",
     ),
     Mutant(
@@ -176,6 +182,120 @@ MUTANTS: tuple[Mutant, ...] = (
         "still & (Y[:, open_] != 0).any(axis=1)",
         "still & (Y[:, open_] != Y[:, open_]).any(axis=1)",
         "tests/attacks/test_rotation.py tests/microdata/test_rotate.py",
+    ),
+    without("degrees-of-freedom", "few_degrees_of_freedom"),
+    without("group-size", "groups"),
+    without("dominance", "cells_and_giants"),
+    without("leverage", "leverage"),
+    without("stacked-leverage", "ledger"),
+    without("changed-records", "ledger"),
+    without("former-role", "ledger"),
+    without("explained-columns", "columns_that_leave"),
+    without("information", "whole_numbers"),
+    without("equal-cells", "columns_that_leave"),
+    without("kept-columns", "columns_that_leave"),
+    without("tight-limits", "tight_limits"),
+    without("copies", "copies_and_outliers"),
+    without("unmoved-records", "rotation"),
+    without("row-order", "row_order"),
+    without("residual-correlation", "kept_components"),
+    without("canonical-correlation", "kept_components"),
+    without("kept-scores", "kept_components"),
+    without("householder", "householder"),
+    without("repeated-release", "averaging"),
+    without("outliers", "copies_and_outliers"),
+    without("giants", "rotation"),
+    without("nearness", "nearness"),
+    without("linkage", "nearness"),
+    without("zeros", "nearness"),
+    without("parts", "nearness"),
+    without("extremes", "nearness"),
+    without("unique-records", "columns_that_leave"),
+    without("repeated-identifiers", "units"),
+    without("seed", "known_key"),
+    Mutant(
+        "copies are not looked for",
+        "risk/looks.py",
+        '"copies": CopyMeasure(spread, still),',
+        '"copies": CopyMeasure(spread, still | True),',
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "far cells are not looked for",
+        "risk/looks.py",
+        '"far": FarMeasure(spread, still),',
+        '"far": FarMeasure(spread, still | True),',
+        "tests/test_key_derivation.py",
+    ),
+    Mutant(
+        "pairs dominate at 99 %",
+        "risk/dominance.py",
+        "PRIOR, PAIR, WIDTH = 0.10, 0.90, 0.10",
+        "PRIOR, PAIR, WIDTH = 0.10, 0.99, 0.10",
+        "tests/guards/test_dominance.py",
+    ),
+    Mutant(
+        "the largest is told at p % = 1",
+        "risk/dominance.py",
+        "PRIOR, PAIR, WIDTH = 0.10, 0.90, 0.10",
+        "PRIOR, PAIR, WIDTH = 0.01, 0.90, 0.10",
+        "tests/guards/test_dominance.py tests/attacks/test_cells_and_giants.py",
+    ),
+    Mutant(
+        "intervals are narrow at 1 %",
+        "risk/dominance.py",
+        "PRIOR, PAIR, WIDTH = 0.10, 0.90, 0.10",
+        "PRIOR, PAIR, WIDTH = 0.10, 0.90, 0.01",
+        "tests/guards/test_dominance.py",
+    ),
+    Mutant(
+        "an accepted reason lifts every rule",
+        "guards/finding.py",
+        'self.level == "never" or (self.level == "stop" and self.accepted is None)',
+        'self.level == "stop" and self.accepted is None',
+        "tests/guards",
+    ),
+    Mutant(
+        "a certificate holds whatever differs",
+        "statistics/statistic.py",
+        "return not self.promised or self.ratio <= BOUND",
+        "return True",
+        "tests/certificate tests/attacks/test_certificate_figures.py",
+    ),
+    Mutant(
+        "a ratio of a thousand is kept",
+        "statistics/statistic.py",
+        "BOUND = 30.0",
+        "BOUND = 30000.0",
+        "tests/certificate tests/attacks/test_certificate_figures.py",
+    ),
+    Mutant(
+        "errors are told with all digits",
+        "statistics/statistic.py",
+        'near = float(f"{error:.0e}")',
+        "return error",
+        "tests/certificate tests/attacks/test_certificate_figures.py src/suffice/statistics/statistic.py",
+    ),
+    Mutant(
+        "missing rows are no matter",
+        "certificate/certificate.py",
+        "self.same_rows is not False and all(claim.holds for claim in self.claims)",
+        "all(claim.holds for claim in self.claims)",
+        "tests/certificate tests/attacks/test_certificate_figures.py",
+    ),
+    Mutant(
+        "other records are no matter",
+        "certificate/verification.py",
+        "return self.certificate.holds and self.same_multiset is not False",
+        "return self.certificate.holds",
+        "tests/certificate tests/attacks/test_certificate_figures.py",
+    ),
+    Mutant(
+        "copies of the original verify",
+        "certificate/verification.py",
+        "*([overlap] if overlap else []), ",
+        "",
+        "tests/certificate tests/attacks/test_certificate_figures.py",
     ),
 )
 
