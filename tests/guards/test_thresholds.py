@@ -197,6 +197,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("linkage", {"linkage": near(900, 181, 1), "shared": True}, "warn"),
     ("extremes", {"extremes": (("wages",), 4)}, "warn"),
     ("extremes", {"extremes": (("wages",), 4), "shared": True}, None),
+    ("extremes", {"extremes": (("wages",), 4), "independent": True}, None),
     ("extremes", {"extremes": (("wages",), 4), "confidential": ("wages", "a", "b")}, None),
     ("extremes", {"extremes": (("wages",), 4), "explained": ("wages",)}, None),
     ("digits", {"digits": {"wages": (3, 100)}}, "warn"),

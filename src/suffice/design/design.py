@@ -48,7 +48,8 @@ class Design:
     notes: which levels were joined, as counts
     absorbed: the column of the factor that is absorbed
 
-    >>>     >>> from suffice.rows.memory import MemoryRows
+    >>> import pyarrow as pa
+    >>> from suffice.rows.memory import MemoryRows
     >>> rows = MemoryRows(pa.table({"region": ["north", "south", "north"], "y": [1.0, 2.0, 4.0]}))
     >>> design = Design.learn(rows, Roles(confidential=["y"], given="region - 1"))
     >>> design.names

@@ -10,9 +10,13 @@ WARN = 0.5
 
 
 def extremes(risk: Assessment) -> Finding | None:
-    """The record at an end keeps its place there, within 5 % of the range, in half of the columns: warn."""
+    """The record at an end keeps its place there, within 5 % of the range, in half of the columns: warn.
+
+    Where nothing is carried over it does so by chance, or because the given columns tell it: other rules say that.
+    """
     columns, ends = tuple(name for name in risk.extremes[0] if name not in risk.explained.explained), risk.extremes[1]
-    if risk.request.shared or not columns or len(columns) < WARN * len(risk.request.confidential):
+    request = risk.request
+    if request.shared or request.independent or not columns or len(columns) < WARN * len(request.confidential):
         return None
     return Finding(
         "extremes",

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Self
 
+import numpy as np
+
+from suffice.algebra.array import Array
+
+CLOSE, SPREAD = 0.05, 0.1
+"""Near: within this share of the value and of the standard deviation, whichever is less: 5 % of a year is a century."""
 SURE = 2.0
 """Standard deviations from a threshold at which hardly any other key would be judged otherwise."""
 
@@ -31,3 +37,8 @@ class Matches:
         expected = self.chance + threshold * (self.of - self.chance)
         spread = sqrt(max(0.0, expected * (1 - expected / self.of))) if self.of else 0.0
         return abs(self.found - expected) < SURE * spread
+
+
+def near(y: Array) -> Array:
+    """How far from its value a guess may be, and tell it."""
+    return np.asarray(np.minimum(CLOSE * np.abs(y), SPREAD * y.std()))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.risk.matches import Matches
+from suffice.risk.matches import Matches, near
 from suffice.risk.sample import RecordSample
 
-CLOSE, RANKS = 0.05, 0.02
-"""Near: within this share of the value, or of the ranks."""
+RANKS = 0.02
+"""Near by rank: within this share of the ranks."""
 FEWEST = 20
 """Records of a part that tell something."""
 
@@ -24,7 +24,7 @@ def nearness(sample: RecordSample) -> Nearness:
         there = y != 0
         if there.sum() >= FEWEST:
             y, released = y[there], released[there]
-            found[name, "value", part] = matches(y, released, CLOSE * np.abs(y))
+            found[name, "value", part] = matches(y, released, near(y))
             window = np.full(len(y), max(RANKS * len(y), 1.0))
             found[name, "rank", part] = matches(_ranks(y), _ranks(released), window)
     return found

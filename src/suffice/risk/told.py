@@ -9,9 +9,8 @@ import numpy as np
 
 from suffice.algebra.array import Array, Flags
 from suffice.risk.leaving import LeavingSample
+from suffice.risk.matches import near
 
-NEAR = 0.05
-"""A guess is near within this share of the value."""
 FEW = 20
 """Levels of a kept column, at most, that count as categories."""
 SPAN = 1e-10
@@ -47,10 +46,10 @@ class Told:
         if there.sum() < LEAST or not spread:
             return None
         r2 = max(0.0, 1 - float(((y - guess) ** 2).sum()) / spread)
-        y, guess, rng = y[there], guess[there], np.random.default_rng(0)
+        within, y, guess, rng = near(y)[there], y[there], guess[there], np.random.default_rng(0)
         others: list[Array] = [*(rng.permutation(guess) for _ in range(4)), np.full(len(y), np.median(y))]
-        near, *chance = (float((np.abs(y - each) <= NEAR * np.abs(y)).mean()) for each in (guess, *others))
-        return cls(column, r2, near, max(float(np.mean(chance[:-1])), chance[-1]))
+        told, *chance = (float((np.abs(y - each) <= within).mean()) for each in (guess, *others))
+        return cls(column, r2, told, max(float(np.mean(chance[:-1])), chance[-1]))
 
     @property
     def gain(self) -> float:

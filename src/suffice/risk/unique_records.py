@@ -44,11 +44,10 @@ class UniqueRecords:
             return cls(own)
         if n == rows.n:
             return cls(own, few, _alone([_words(sample.block, few)]))
-        return cls(
-            own,
-            few,
-            _alone(rows.fold(lambda b: [_words(b, few, rows.n)], few, "looking")) if rows.held or sample.kept else 0.0,
-        )
+        if not (rows.held or sample.kept):
+            return cls(own, few)
+        every = rows.n
+        return cls(own, few, _alone(rows.fold(lambda block: [_words(block, few, every)], few, "looking")))
 
 
 def _different(column: Any) -> int:
