@@ -39,6 +39,7 @@ def table() -> str:
         rules = found.pop()
         written += not rules
         end = "written" if not rules else f"**stopped**: {', '.join(sorted(f'`{rule}`' for rule in rules))}"
+        assert rules == {*request.stops}  # tests/attacks/test_stopped_requests.py breaks each of these
         records = f" ({request.records})" * bool(request.records)
         lines.append(f"| {request.file}{records} | {request.columns} | {request.asked} | {request.how} | {end} |")
     said = f"{written} of {len(REQUESTS)} end in a file, with each of {KEYS} new keys; none depends on the key."

@@ -98,17 +98,24 @@ REQUESTS = [
     Ordinary("Tarragona", {}, Microaggregate(k=5)),
     Ordinary("Tarragona", {}, MicroHybrid(clusters=Microaggregate(k=40))),
     Ordinary("Tarragona", {}, Resize(m=500)),
-    Ordinary("CASCrefmicrodata", {"given": "AFNLWGT + AGI"}, Ipso()),
+    Ordinary("CASCrefmicrodata", {"given": "AFNLWGT + AGI"}, Ipso(), stops=("equal-cells",)),
     Ordinary("CASCrefmicrodata", {}, Romm(correlation=0.5)),
     Ordinary("CASCrefmicrodata", {}, Rotate()),
     Ordinary("CASCrefmicrodata", {"confidential": TAXES, "given": "AGI"}, Rotate()),
     Ordinary("CASCrefmicrodata", {}, Microaggregate(k=5)),
-    Ordinary("CASCrefmicrodata", {"confidential": ["AGI", "FEDTAX"]}, Microaggregate(k=3)),
+    Ordinary("CASCrefmicrodata", {"confidential": ["AGI", "FEDTAX"]}, Microaggregate(k=3), stops=("nearness",)),
     Ordinary("CASCrefmicrodata", {}, MicroHybrid(clusters=Microaggregate(k=30))),
-    Ordinary("CASCrefmicrodata", {"confidential": ["PTOTVAL", "FEDTAX"], "given": "PEARNVAL + POTHVAL"}, Ipso()),
+    Ordinary(
+        "CASCrefmicrodata",
+        {"confidential": ["PTOTVAL", "FEDTAX"], "given": "PEARNVAL + POTHVAL"},
+        Ipso(),
+        stops=("explained-columns",),
+    ),
     Ordinary("EIA", {"confidential": BY_SECTOR, "given": "C(STATE) + C(MONTH)"}, Ipso()),
-    Ordinary("EIA", {"confidential": BY_SECTOR, "given": "C(STATE)", "merge_below": 5}, Ipso(), "MONTH == 1"),
-    Ordinary("EIA", {"confidential": BY_SECTOR, "given": "C(STATE)"}, Ipso(), "MONTH == 1"),
+    Ordinary(
+        "EIA", {"confidential": BY_SECTOR, "given": "C(STATE)", "merge_below": 5}, Ipso(), "MONTH == 1", ("dominance",)
+    ),
+    Ordinary("EIA", {"confidential": BY_SECTOR, "given": "C(STATE)"}, Ipso(), "MONTH == 1", ("dominance", "leverage")),
     Ordinary("EIA", {"confidential": BY_SECTOR[:4], "given": "C(MONTH)"}, Rotate()),
     Ordinary("EIA", {"confidential": BY_SECTOR, "groups": ["MONTH"]}, Ipso()),
     Ordinary("EIA", {"confidential": BY_SECTOR[:4]}, OutliersApart(), "MONTH == 6"),
@@ -120,7 +127,12 @@ REQUESTS = [
     Ordinary(
         "testdata", {"confidential": HOUSE, "given": RICH, "weight": "household_weights", "merge_below": 5}, Ipso()
     ),
-    Ordinary("testdata", {"confidential": HOUSE, "given": RICH, "weight": "household_weights"}, Ipso()),
+    Ordinary(
+        "testdata",
+        {"confidential": HOUSE, "given": RICH, "weight": "household_weights"},
+        Ipso(),
+        stops=("copies", "dominance", "leverage"),
+    ),
     Ordinary("testdata", {"confidential": HOUSE, "groups": ["urbrur"], "given": "age"}, Ipso()),
     Ordinary("testdata", {"confidential": HOUSE, "given": "C(sex)", "bounds": POSITIVE}, Rotate()),
     Ordinary("testdata", {"confidential": HOUSE}, Microaggregate(k=10)),
@@ -135,7 +147,7 @@ REQUESTS = [
     ),
     Ordinary("SD2011", {"confidential": ["height", "weight", "income"], "groups": ["sex"]}, Romm(correlation=0.5)),
     Ordinary("SSB_sosialFiktiv", {"confidential": ["ant"], "given": "C(fylke) + C(hovedint)"}, Ipso()),
-    Ordinary("francdat", {"confidential": ["Num1", "Num2", "Num3"]}, Ipso()),
+    Ordinary("francdat", {"confidential": ["Num1", "Num2", "Num3"]}, Ipso(), stops=("dominance",)),
     Ordinary("firms", {"confidential": AMOUNTS, "given": REGISTER, **FIRM}, Ipso()),
     Ordinary("firms", {"confidential": AMOUNTS, **REGISTERED, **FIRM}, Ipso()),
     Ordinary(

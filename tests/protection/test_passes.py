@@ -34,7 +34,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     ("method", "more", "most"),
     [
         (Ipso(), {"given": "C(region) + log(employees)"}, 6),
-        (Rotate(sweeps=5), {"given": "C(region) + log(employees)"}, 13),  # and a trial release or two
+        (Rotate(sweeps=40), {"given": "C(region) + log(employees)"}, 7),
         (MicroHybrid(clusters=Microaggregate(k=20)), {"groups": ["region"]}, 15),
         (Resize(4000), {"groups": ["region"]}, 8),
     ],
