@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.protection.aligned import AlignedBlock
 from suffice.risk.matches import Matches
-from suffice.risk.sample import MOST, RecordSample
+from suffice.risk.sample import RecordSample
 
 WORTH = 0.1
 """A share of linked records below this, among sampled ones, is no finding: among all they are fewer."""
-TRIED = 200
-"""Records that are looked for among all released ones."""
+SOME, TRIED = 500, 200
+"""Records that are looked for among sampled released ones, and among all."""
 SAME = 1e-9
 
 
@@ -23,8 +23,8 @@ def linkage(sample: RecordSample) -> Matches:
     """Sampled records whose own released one is the nearest among the sampled; alike ones share the link."""
     if not len(sample.Y) or not sample.names:
         return Matches()
-    measure = LinkMeasure.of_sample(sample, tuple(range(len(sample.names))), MOST)
-    return measure.matches(measure.compared(measure.Ystar), len(measure.Y))
+    measure = LinkMeasure.of_sample(sample, tuple(range(len(sample.names))), SOME)
+    return measure.matches(measure.compared(np.nan_to_num(sample.Ystar / measure.scale)), len(sample.Y))
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,11 +49,12 @@ class LinkMeasure:
         return self.compared(aligned.Ystar[:, self.columns] / self.scale)
 
     def compared(self, released: Array) -> NDArray[np.int64]:
-        from scipy.spatial.distance import cdist
-
-        distance, own = cdist(self.Y, released), np.linalg.norm(self.Ystar - self.Y, axis=1)[:, None]
-        nearer, alike = distance < own * (1 - SAME) - SAME, distance <= own * (1 + SAME) + SAME
-        return np.stack([nearer.sum(axis=1), alike.sum(axis=1)])
+        own, found = np.linalg.norm(self.Ystar - self.Y, axis=1), np.empty((2, len(self.Y)), dtype=np.int64)
+        for i, y in enumerate(self.Y):  # one at a time, near the processor
+            distance = np.sqrt(sum((a - b) ** 2 for a, b in zip(y, released.T, strict=True)))
+            found[0, i] = np.count_nonzero(distance < own[i] * (1 - SAME) - SAME)
+            found[1, i] = np.count_nonzero(distance <= own[i] * (1 + SAME) + SAME)
+        return found
 
     def matches(self, found: NDArray[np.int64], n: int) -> Matches:
         linked = found[0] == 0
