@@ -278,3 +278,11 @@ def test_a_release_does_not_change_its_input() -> None:
     again = array.copy()
     protect(array, Roles(confidential=["x1"], given=["x0"]), Ipso(), seed=Seed.for_tests(1))
     assert np.array_equal(array, again)
+
+
+def test_records_of_weight_zero_are_records_of_the_file() -> None:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"y": rng.normal(size=200), "w": np.r_[np.zeros(5), np.full(195, 2.0)]})
+    release = protect(data, Roles(confidential=["y"], weight="w"), Ipso())
+    assert release.certificate.rows == len(release.frame) == 200
+    assert verify(data, release.frame, Roles(confidential=["y"], weight="w")).certificate.rows == 200

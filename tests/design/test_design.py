@@ -188,7 +188,7 @@ def test_names_notes_and_repr_hold_no_level():
 def test_small_levels_are_joined_and_told():
     table = pa.table({"g": [*"aaaaabbbbbbccd"], "y": np.arange(14.0)})
     design, matrix = learnt(table, "C(g)", merge_below=3)
-    assert design.notes == ("g: 2 small levels (3 records) joined",)
+    assert design.notes == ("g: 2 small levels (3 records) joined: regressions are kept on the levels as joined",)
     assert level_counts(matrix).tolist() == [5, 6, 3]
     assert learnt(table, "C(g)", merge_below=0)[0].notes == ()
 
@@ -196,7 +196,7 @@ def test_small_levels_are_joined_and_told():
 def test_a_lone_small_level_takes_the_next_smallest_with_it():
     table = pa.table({"g": [*"aaaabbbbbbc"], "y": np.arange(11.0)})
     design, matrix = learnt(table, "C(g)", merge_below=3)
-    assert design.notes == ("g: 2 small levels (5 records) joined",)
+    assert design.notes == ("g: 2 small levels (5 records) joined: regressions are kept on the levels as joined",)
     assert level_counts(matrix).tolist() == [6, 5]
 
 

@@ -383,7 +383,7 @@ def test_a_small_level_of_missing_cells_is_joined_as_any_other() -> None:
     table = pa.table({"g": [*"aaaabbbb", None], "y1": np.arange(9.0)})
     design = learnt(table, "C(g)", missing="patterns", merge_below=2)
     assert design.categories["g"].size == 2
-    assert design.notes[1] == "g: 2 small levels (5 records) joined"
+    assert design.notes[1] == "g: 2 small levels (5 records) joined: regressions are kept on the levels as joined"
 
 
 def test_a_missing_number_stays_an_error_and_so_does_a_missing_group() -> None:

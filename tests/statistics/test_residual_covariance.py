@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from suffice import Roles
+from suffice import MicroHybrid, Roles, protect
 from suffice.algebra.array import Array
 from suffice.algebra.crossed import basis, noise, rank
 from suffice.algebra.group_moments import Grouping
@@ -108,3 +108,16 @@ def test_dependent_columns_and_those_that_do_not_vary_add_nothing() -> None:
     least = noise(groups, columns, one)
     least[0] = 0.0
     assert rank(groups, basis(groups, columns, least)).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("formula", ["overall", "groups_given"])
+def test_weights_and_an_offset_cost_no_digits(formula: str) -> None:
+    """Numbers of days, weighted: the root of a weight times a large number is rounded, and nothing is lost by it."""
+    rng, n = np.random.default_rng(1), 400
+    data = pd.DataFrame({"c": np.repeat(np.arange(20), 20), "day": 738_000 + rng.integers(0, 30, n)})
+    data["g"], data["w"] = data["c"] // 10, rng.exponential(size=n) + 0.1
+    data[["y", "z"]] = np.exp(rng.normal(size=(n, 2)))
+    more = {"cluster_groups": "g"} if formula == "groups_given" else {}
+    method = MicroHybrid(clusters="c", **more, **{formula: "day"})
+    roles = Roles(confidential=["y", "z"], weight="w")
+    assert max(claim.ratio for claim in protect(data, roles, method).certificate.claims) < 10

@@ -228,7 +228,7 @@ def certify(
     same_weight = abs(original.weight - released.weight) <= 1e-12 * original.weight
     return Certificate(
         claims,
-        released.rows,
+        comparison.records,
         terms,
         reference.design.confidential,
         method,

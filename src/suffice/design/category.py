@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from suffice.design.levels import Levels, integers, missing, small
+from suffice.design.levels import JOINED, Levels, integers, missing, small
 from suffice.design.local_levels import LocalLevels
 from suffice.design.term import Codes
 from suffice.errors import InputError
@@ -92,5 +92,5 @@ class Category:
 def _notes(name: str, joined: Codes, holes: list[int]) -> tuple[str, ...]:
     told = [f"{name}: missing in {count} records, which are a level of their own" for count in holes]
     if len(joined):
-        told.append(f"{name}: {len(joined)} small levels ({joined.sum()} records) joined")
+        told.append(f"{name}: {len(joined)} small levels ({joined.sum()} records) {JOINED}")
     return tuple(told)

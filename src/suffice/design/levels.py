@@ -22,6 +22,9 @@ from suffice.rows.sightings import Sightings
 CAP = 5_000_000
 """Levels of one column: as text they take about a gigabyte."""
 
+JOINED = "joined: regressions are kept on the levels as joined"
+"""Said of small levels."""
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NumberCounts(Mapping[str | int, int]):

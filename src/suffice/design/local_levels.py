@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.design.levels import small
+from suffice.design.levels import JOINED, small
 from suffice.design.term import Codes
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block, Rows, Run
@@ -102,7 +102,7 @@ def _joined(category: Category, parts: Sequence[tuple[Keys, ...]], within: Strat
     if not joined.any():
         return category
     left = np.bincount(codes[~joined], minlength=category.size) > 0  # a level that is nowhere left has no column
-    note = f"{category.name}: {joined.sum()} small levels ({counts[joined].sum()} records) joined"
+    note = f"{category.name}: {joined.sum()} small levels ({counts[joined].sum()} records) {JOINED}"
     if (every := len(np.unique(strata))) > 1:
         note += f", each in its group or pattern of missing cells: {len(np.unique(strata[joined]))} of {every} have any"
     local = LocalLevels(within, cells[joined], np.maximum(np.cumsum(left) - 1, 0), int(left.sum()))

@@ -25,7 +25,7 @@ def compared(reference: Reference, rows: Rows, promises: Iterable[Promise]) -> C
     pairs = {sums: (known[sums], after) for sums, after in zip(wanted, found, strict=True)}
     by_promise = {promise: pairs[sums] for promise, sums in needed.items()}
     negative = dict(zip(reference.design.confidential, pairs[NEGATIVES][1].tolist(), strict=True))
-    return Comparison(reference, pairs[WHOLE_FILE], by_promise, negative)
+    return Comparison(reference, rows.n, pairs[WHOLE_FILE], by_promise, negative)
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +33,8 @@ class Comparison:
     """What was added up of the original and of the rows that leave: as a whole, and for every promise."""
 
     reference: Reference
+    records: int
+    """Of the released file; those of weight zero are in no sum."""
     whole: tuple[Any, Any]
     found: Mapping[Promise, tuple[Any, Any]]
     negative: Mapping[str, int]

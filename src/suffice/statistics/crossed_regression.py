@@ -67,7 +67,11 @@ class CrossedFit:
     design: Design
     designs: Mapping[str, Design]
     words: Mapping[str, Words]
+    given: Mapping[str, ColumnList]
+    """The columns as they are, times `root`: how large they are tells what is rounding."""
     X: Mapping[str, ColumnList]
+    """The same, where there are weights less the first record of each cluster: a constant is taken out anyway, and an
+    offset times a root would cost digits."""
     Y: ColumnList
     root: Array
     """Roots of the weights; ones without."""
@@ -86,20 +90,18 @@ class CrossedFit:
             column = np.concatenate(blocks)
             return column if order is None else column[order]
 
-        root = sorted_(roots)
-
         def columns_of(tables: Sequence[Array]) -> ColumnList:
-            columns = [sorted_([table[j] for table in tables]) for j in range(len(tables[0]))]
-            return columns if design.roles.weight is None else [root * column for column in columns]
+            return [sorted_([table[j] for table in tables]) for j in range(len(tables[0]))]
 
-        return cls(
-            design,
-            designs,
-            {place: sorted_([each]) for place, each in labels.items()},
-            {name: columns_of([each[name] for each in given]) for name in designs},
-            columns_of(Y),
-            root,
-        )
+        root, told = sorted_(roots), {place: sorted_([each]) for place, each in labels.items()}
+        X, Ys = {name: columns_of([each[name] for each in given]) for name in designs}, columns_of(Y)
+        if design.roles.weight is None:
+            return cls(design, designs, told, X, X, Ys, root)
+        clusters = Grouping.of(told["clusters"])
+        first = clusters.order[clusters.starts][clusters.place]
+        weighted = {name: [root * column for column in columns] for name, columns in X.items()}
+        apart = {name: [root * (column - column[first]) for column in columns] for name, columns in X.items()}
+        return cls(design, designs, told, weighted, apart, [root * y for y in Ys], root)
 
     @cached_property
     def groupings(self) -> Mapping[str, Grouping]:
@@ -114,7 +116,7 @@ class CrossedFit:
         rest, ranks = [np.empty_like(y) for y in Y], []
         wide = place != "clusters"  # only the records of a cluster stand side by side
         for here, part in [(slice(None), groups)] if wide else groups.parts(TOGETHER):
-            raw = [x[here] for name in names for x in self.X.get(name, [])]
+            raw = [x[here] for name in names for x in self.given.get(name, [])]
             ones = [self.root[here]] if constant else []
             least = np.vstack([np.zeros((len(ones), len(part.labels))), noise(part, raw, self.root[here])])
             Q = basis(part, [*ones, *(x[here] for name in names for x in X.get(name, []))], least)
