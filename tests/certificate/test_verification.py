@@ -196,7 +196,7 @@ def limited(n: int = 200) -> pd.DataFrame:
     [
         (None, set()),
         (("y", -30.0), {"limits", "whole"}),
-        (("z", 1e3), {"limits"}),
+        (("z", 1e3), {"limits", "mean", "covariance", "fit"}),
         (("y", 0.5), {"whole"}),
         (("y", 1.0), {"whole"}),
     ],
@@ -317,3 +317,16 @@ def test_the_certificate_names_a_command_that_verifies(tmp_path: Path) -> None:
     assert "weighted by w" in told["summary"]
     for text in (told["summary"], told["verify"], "accepted finding seed: a test"):
         assert text.split(". ")[0] in certificate.text()
+
+
+def test_whole_numbers_do_not_let_other_columns_go() -> None:
+    """Rounding moves what is rounded, by what rounding can: all else is as it was, or it is said."""
+    rng, n = np.random.default_rng(1), 400
+    data = pd.DataFrame({"a": rng.uniform(50, 100, n), "b": rng.uniform(1, 200, n).round()})
+    asked = Roles(confidential=["a", "b"], integer=["b"])
+    released = protect(data, asked, Ipso()).frame
+    assert verify(data, released, asked).holds
+    assert not verify(data, released.assign(a=released["a"] * 1.001), asked).holds
+    assert not verify(data, released.assign(b=(released["b"] * 3).round()), asked).holds
+    shuffled = released["b"].sample(frac=1, random_state=1).to_numpy()
+    assert not verify(data, data.assign(a=data["a"].to_numpy()[::-1], b=shuffled), asked).passes

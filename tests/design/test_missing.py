@@ -442,3 +442,12 @@ def test_on_the_command_line_and_in_a_plan(
     )
     assert Plan.parse(plan.to_toml()) == plan
     assert plan.roles.build().smallest_pattern == 30
+
+
+def test_an_edit_says_nothing_of_a_record_that_lacks_a_cell() -> None:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.uniform(50, 100, 400), "b": rng.uniform(1, 20, 400)})
+    data.loc[:79, "a"] = np.nan
+    release = protect(data, Roles(confidential=["a", "b"], missing="patterns", edits=["b <= a"]))
+    assert "limits" not in {finding.rule for finding in release.findings}
+    assert release.certificate.holds

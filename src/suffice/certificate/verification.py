@@ -34,6 +34,7 @@ from suffice.rows.threads import cores, one_blas_thread
 from suffice.statistics.comparison import Comparison, compared
 from suffice.statistics.domain import WHOLE, Domain
 from suffice.statistics.promise import promised
+from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import Claim, Promise
 from suffice.statistics.sums import Reference
 from suffice.statistics.whole_numbers import WholeNumbers
@@ -66,7 +67,8 @@ class Verification(Exhibit):
         return self.holds and not any(finding.blocks for finding in self.findings)
 
     def text(self) -> str:
-        lines = [self.certificate.text()]
+        lines = [*([] if self.holds == self.certificate.holds else ["suffice verification: DOES NOT HOLD"])]
+        lines += [self.certificate.text()]
         if self.same_multiset is not None:
             lines += [f"  {self._same()}"]
         lines += [f"  {finding}" for finding in self.findings]
@@ -188,6 +190,9 @@ def _of_the_same(
         notes=(*design.notes, *before.notes),
         not_promised=tuple(f"{name}: its relations to other columns" for name in coded),
     )
+    if part.roles.integer:
+        told = *_rounded(certificate.claims, comparison.pair, part), *_unrounded(before, after, part)
+        certificate = replace(certificate, claims=told)
     if coded:
         claims = _of_values(before, after, design, coded)
         certificate = replace(certificate, claims=(*certificate.claims, *claims), confidential=design.confidential)
@@ -200,6 +205,31 @@ def _of_the_same(
         "Shuffle the rows: their order links the records.",
     )
     return Verification(certificate, Findings([order] * in_place), incomplete, same)
+
+
+def _rounded(claims: Sequence[Claim], pair: Pair, design: Design) -> Iterator[Claim]:
+    """Moments of the file that are farther off than rounding makes them count as promised, and are not kept.
+
+    Cells move by less than 1, so a scaled mean or covariance by a + b + a b at most, a and b being 1 / sd of columns.
+    """
+    sd = dict(zip(design.confidential, pair.sd[-design.k :].tolist(), strict=True))
+    a = max((1 / sd[name] for name in design.roles.integer if sd[name] > 0), default=0.0)
+    for claim in claims:
+        beyond = not (claim.promised or claim.level) and claim.error > 2 * a + a * a
+        yield replace(claim, promised=True) if beyond else claim
+
+
+def _unrounded(before: Rows, after: Rows, design: Design) -> tuple[Claim, ...]:
+    """What is demanded of the columns that are not rounded."""
+    names = tuple(name for name in design.confidential if name not in design.roles.integer)
+    if not names:
+        return ()
+    part = design.part(names)
+    promises = tuple(promised(ALL, part))
+    comparison, _ = _shared(compared(Reference(before, part, part, *_scale(before, part)), after, promises))
+    told = (comparison.claim(promise) for promise in promises)
+    of = f", of {', '.join(names)}"
+    return tuple(replace(claim, sentence=claim.sentence + of) for claim in told if claim is not None)
 
 
 def _demanded(design: Design) -> Iterator[Promise]:

@@ -151,9 +151,13 @@ class Limits:
         out = np.less(Y, self.low) | np.greater(Y, self.high)
         return np.hstack([over, out[:, bounded]])
 
-    def violations(self, Y: Array, rhs: Array | None = None) -> dict[str, int]:
-        """How many records leave each limit."""
-        return dict(zip(self.names, self.broken(Y, rhs).sum(axis=0).tolist(), strict=True))
+    def violations(self, Y: Array, rhs: Array | None = None, hole: Flags | None = None) -> dict[str, int]:
+        """How many records leave each limit; one with a missing cell leaves none that names it."""
+        broken = self.broken(Y, rhs)
+        if hole is not None:
+            bounded = np.isfinite(self.low) | np.isfinite(self.high)
+            broken &= ~np.hstack([hole.astype(np.float64) @ np.abs(self.C.T) > 0, hole[:, bounded]])
+        return dict(zip(self.names, broken.sum(axis=0).tolist(), strict=True))
 
     def gaps(self, Y: Array, b: Array) -> Array:
         """|A y_i - b_i| of each equality."""

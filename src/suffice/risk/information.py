@@ -23,6 +23,8 @@ KEPT = 48.0
 """Bits of a product with numbers of many digits that the digits of a release keep."""
 DECIMALS = 6
 """Digits behind the point of numbers that are counted as multiples of a step; others have as many as a float."""
+VALUES = 8
+"""Different values that anyone may know, whatever they are multiples of."""
 LEAST, REACH, SEARCHED = 5, 500, 128.0
 """Records, at least: of fewer, leverage speaks. Those that lattice reduction may cope with. Bits that can be searched
 whatever the number of records."""
@@ -62,6 +64,8 @@ class Lattice:
         """None where they are no multiples of anything, or are all the same."""
         values = values[np.isfinite(values)]
         steps = in_steps(values) if len(values) else None
+        if steps is None and 4 * len(distinct := np.unique(values)) < len(values) and len(distinct) <= VALUES:
+            steps = np.searchsorted(distinct, values).astype(np.int64)  # whoever knows the values counts them
         if steps is None or not (most := int(steps.max())):
             return None
         counts = np.unique(steps, return_counts=True)[1]
@@ -100,6 +104,7 @@ def few_bits(
     w = np.ones(len(sample)) if design.roles.weight is None else sample.numbers[design.roles.weight]
     columns = [column * w for column in sample.X.T] if fits else [w]
     spreads = [_spread(column) for column in columns]
+    supports = _supports(columns, design.names, n) if fits and design.roles.groups == () else []
     domain = Domain.by_columns(tuple(design.roles.groups), design.roles.missing == "patterns")
     sizes = [n] if domain.whole else [stratum.spread.rows for stratum in done.strata]
     found = []
@@ -107,7 +112,23 @@ def few_bits(
         found += list(_short(name, lattice, spreads, sizes, domain.name))
         for cell in cells if fits else ():  # a total in each, weighted
             found += list(_short(name, lattice, [_spread(w)], [cell.smallest], cell.name))
+        for said, size, own in supports:
+            found += list(_short(name, lattice, own, [size], said))
     return tuple(found)
+
+
+def _supports(columns: Sequence[Array], names: Sequence[str], n: int) -> list[tuple[str, int, list[float]]]:
+    """Columns that are zero but for some records: a name, how many these are, and the spreads of the columns there."""
+    alike: dict[bytes, list[int]] = {}
+    for j, column in enumerate(columns):
+        if 0 < np.count_nonzero(column) < len(column):
+            alike.setdefault(np.packbits(column != 0).tobytes(), []).append(j)
+    found = []
+    for places in alike.values():
+        there = columns[places[0]] != 0
+        size = round(there.mean() * n)
+        found.append((f"non-zero {names[places[0]]}", size, [_spread(columns[j][there]) for j in places]))
+    return found
 
 
 def _short(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algebra.group_moments import Grouping
 from suffice.design.design import Design
+from suffice.errors import attempt
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.rows.arrow import as_float, concatenated
@@ -117,7 +119,8 @@ class LeavingSample:
     def numbers(self) -> dict[str, Array]:
         """Numeric columns that leave as they are."""
         columns = {name: self.block.columns[name] for name in (*self.design.fixed, *self.kept)}
-        return {name: as_float(values) for name, values in columns.items() if isinstance(values, np.ndarray)}
+        read = {name: v if isinstance(v, np.ndarray) else attempt(partial(_numbers, v)) for name, v in columns.items()}
+        return {name: as_float(values) for name, values in read.items() if values is not None}
 
     @cached_property
     def levels(self) -> dict[str, NDArray[Any]]:
@@ -137,3 +140,8 @@ def _strata(design: Design, block: Block) -> Words:
     by = (*design.roles.groups, *([design.absorbed] if design.absorbed else []))
     Y = np.array([as_float(block.columns[name]) for name in design.confidential])
     return Domain.by_columns(by, design.roles.missing == "patterns").labels(block, Y, design)
+
+
+def _numbers(words: Any) -> Any:
+    """Text that is numbers; anything else is an error."""
+    return pc.cast(words.cast(pa.string()), pa.float64()).to_numpy(zero_copy_only=False)

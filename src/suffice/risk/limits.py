@@ -16,5 +16,5 @@ class LimitMeasure:
     limits: Limits
 
     def of(self, aligned: AlignedBlock) -> Counter[str]:
-        found = self.limits.violations(aligned.Ystar, self.limits.rhs_of(aligned.block))
+        found = self.limits.violations(aligned.Ystar, self.limits.rhs_of(aligned.block), aligned.hole)
         return Counter({name: count for name, count in found.items() if count})

@@ -67,7 +67,10 @@ class Told:
 
 def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     """Columns that the given ones tell, by the fits that a release keeps."""
-    return _telling(sample, _fits(sample, sample.X)) if len(sample) else ()
+    if not len(sample):
+        return ()
+    columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
+    return _telling(sample, _fits(sample, sample.X), _in_logs(sample, columns))
 
 
 def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
@@ -75,14 +78,45 @@ def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
     if not sample.kept or not len(sample):
         return ()
     columns = list(_columns(sample))
-    found = _telling(sample, _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)])))
+    fits = _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)]))
+    found = _telling(sample, fits, _in_logs(sample, columns), *_of_like_records(sample))
     names = sample.design.confidential
     return tuple(replace(each, by=_matter(sample, columns, sample.Y[:, names.index(each.column)])) for each in found)
 
 
-def _telling(sample: LeavingSample, guesses: Array) -> tuple[Told, ...]:
-    columns = zip(sample.design.confidential, sample.Y.T, guesses.T, strict=True)
-    return tuple(told for each in columns if (told := Told.of(*each)) is not None and told.telling)
+def _telling(sample: LeavingSample, *guesses: Array) -> tuple[Told, ...]:
+    """By the guess that says most of each column."""
+    found = []
+    for name, y, *each in zip(sample.design.confidential, sample.Y.T, *(guess.T for guess in guesses), strict=True):
+        told = [told for guess in each if (told := Told.of(name, y, guess)) is not None and told.telling]
+        found += [max(told, key=lambda one: (one.given_away, one.gain, one.r2))] if told else []
+    return tuple(found)
+
+
+def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
+    """Products and powers: logarithms of positive values, fitted to the columns and to their logarithms."""
+    numbers = {name: sample.numbers[name] for name, _ in columns if name in sample.numbers}
+    logs = [np.log(x) for x in numbers.values() if (x > 0).all()]
+    X = np.column_stack([sample.X, *(column for _, column in columns), *logs])
+    guess = np.full(sample.Y.shape, np.nan)
+    for y, out in zip(sample.Y.T, guess.T, strict=True):
+        rows = np.flatnonzero((np.nan_to_num(y) > 0) & np.isfinite(X).all(axis=1))
+        if len(rows) > 2 * X.shape[1] + LEAST:
+            with np.errstate(over="ignore"):
+                out[rows] = np.exp(_others(X[rows], np.log(y[rows])[:, None])[:, 0])
+    return guess
+
+
+def _of_like_records(sample: LeavingSample) -> Iterator[Array]:
+    """Means of the other records with the same value of a kept column of many values."""
+    for words in sample.levels.values():
+        _, place, count = np.unique(words, return_inverse=True, return_counts=True)
+        if len(count) > FEW:
+            totals = np.array([np.bincount(place, np.nan_to_num(y)) for y in sample.Y.T]).T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                yield np.where(
+                    count[place][:, None] > 1, (totals[place] - sample.Y) / (count[place] - 1)[:, None], np.nan
+                )
 
 
 def _columns(sample: LeavingSample) -> Iterator[tuple[str, Array]]:

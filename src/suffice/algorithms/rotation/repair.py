@@ -46,7 +46,8 @@ def repaired(Y: Array, ground: Constraints, dealer: Dealer, stream: Stream, most
     if left:
         raise InfeasibleError(
             f"Rotate found no release within the limits: {left} cells or edits are left over after {most} sweeps.\n"
-            "Start from the original, or loosen the limits."
+            "Join small cells (merge_below=10), give fewer terms, start from the original (method rotate alone), or "
+            "loosen the limits."
         )
     return Y, most
 
