@@ -208,3 +208,11 @@ def test_blocks_and_uses_of_a_stream_are_apart() -> None:
     ranks = np.argsort(np.argsort(Z[:, 0]))
     for other in (stream.permutation(0, 4000), stream.buckets(0, 4000, 50)):
         assert abs(np.corrcoef(ranks, other)[0, 1]) * np.sqrt(4000) < CHANCE
+
+
+def test_a_key_file_has_one_name(tmp_path: Path) -> None:
+    """Beside a second one another ledger would begin."""
+    Seed.new_file(tmp_path / "key")
+    os.link(tmp_path / "key", tmp_path / "other")
+    with pytest.raises(UsageError, match="hard link"):
+        Seed.from_file(tmp_path / "other")

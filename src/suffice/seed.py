@@ -41,10 +41,12 @@ class Seed:
         """The key in a file that only its owner can read: made by `new_file`, or at least 32 hexadecimal digits."""
         path = path_of(path)
         try:
-            text, mode = path.read_text("ascii", "replace"), path.stat().st_mode
+            text, found = path.read_text("ascii", "replace"), path.stat()
         except OSError as problem:
             raise FileError(f"The key file cannot be read: {problem.strerror}.") from None
-        if os.name == "posix" and mode & 0o077:
+        if found.st_nlink > 1:
+            raise UsageError("The key file has a second name (a hard link), beside which its ledger would be missed.")
+        if os.name == "posix" and found.st_mode & 0o077:
             raise UsageError("The key file can be read by others.\nMake it yours alone: chmod 600 FILE.")
         digits = "".join(line for line in text.split() if line != MARK)
         if not re.fullmatch(r"(?:[0-9a-fA-F]{2})+", digits) or 4 * len(digits) < BITS:

@@ -117,3 +117,22 @@ def test_a_trait_of_one_in_a_group_is_counted_not_an_amount() -> None:
     assert levels(released(data, groups=["town"]))["dominance"] == "warn"
     assert levels(released(data.assign(y=y * rng.lognormal(size=400)), groups=["town"]))["dominance"] == "stop"
     assert "dominance" not in levels(released(data, given="C(town)"))
+
+
+@pytest.mark.parametrize(("rule", "column"), [("dominance", "amount"), ("explained-columns", "score")])
+def test_zeros_and_ones_tell_cells_as_factors_do(rule: str, column: str) -> None:
+    """A dummy that the user has made: its cell's total is kept as well."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"b": (np.arange(3000) < 12).astype(float), "x": rng.normal(size=3000)})
+    frame["amount"] = rng.lognormal(4, 1, 3000)
+    frame.loc[:11, "amount"] = [2000.0, 30.0, *np.linspace(1, 10, 10)]
+    frame["score"] = np.where(frame["b"] == 1, 10.0, rng.uniform(0, 10, 3000).round(1))
+    release = protect(frame, Roles(confidential=[column], given="b"), Ipso(), seed=Seed.for_tests(1))
+    total = release.aligned().loc[:11, column].sum()
+    if column == "amount":
+        assert abs((total - 30.0) / 2000.0 - 1) < 0.1  # the second largest subtracts itself
+    else:
+        assert np.isclose(total, 120.0)  # all have the largest score
+    assert rule in {finding.rule for finding in release.findings if finding.level == "stop"}
+    free = protect(frame, Roles(confidential=[column], given="x"), Ipso(), seed=Seed.for_tests(1))
+    assert rule not in {finding.rule for finding in free.findings}

@@ -105,3 +105,38 @@ def test_a_column_that_names_every_record_is_told() -> None:
 def test_columns_that_tell_nothing_are_left_alone() -> None:
     found = levels(released(given="C(region) + log(other)", keep=["noise"]))
     assert not {"explained-columns", "kept-columns", "equal-cells", "unique-records"} & {*found}
+
+
+def wages(n: int = 800) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    hours, rate = rng.lognormal(3, 0.4, n), rng.lognormal(2, 0.5, n)
+    y = hours * rate
+    classes = [f"class {k}" for k in np.floor(np.log(y) / 0.02)]
+    text, logs = [f"{value:.2f}" for value in y], np.log10(y).round(4)
+    return pd.DataFrame({"y": y, "hours": hours, "rate": rate, "logs": logs, "text": text, "classes": classes})
+
+
+@pytest.mark.parametrize(
+    ("kept", "given", "read"),
+    [
+        (["hours", "rate"], "1", lambda out: out["hours"] * out["rate"]),
+        ([], "log(hours) + log(rate)", lambda out: out["hours"] * out["rate"]),
+        (["logs"], "1", lambda out: 10 ** out["logs"]),
+        ([], "logs", lambda out: 10 ** out["logs"]),
+        (["text"], "1", lambda out: out["text"].astype(float)),
+        (["classes"], "1", lambda out: np.exp(0.02 * (out["classes"].str[6:].astype(float) + 0.5))),
+    ],
+    ids=["product", "given logarithms", "kept logarithm", "given logarithm", "text", "narrow classes"],
+)
+def test_what_a_reader_computes(kept: list[str], given: str, read: Any) -> None:
+    """Every value within 1 %, by anyone who thinks of the formula."""
+    data = wages()
+    release = protect(data, Roles(confidential=["y"], given=given, keep=kept), Ipso(), seed=Seed.for_tests(1))
+    assert (np.abs(read(release.aligned()) / data["y"] - 1) <= 0.011).mean() > 0.99
+    stops = {finding.rule for finding in release.findings if finding.level == "stop"}
+    assert stops & {"kept-columns", "explained-columns"}
+
+
+def test_what_nobody_computes_is_kept() -> None:
+    release = protect(wages(), Roles(confidential=["y"], keep=["hours"]), Ipso(), seed=Seed.for_tests(1))
+    assert {finding.rule for finding in release.findings if finding.level == "stop"} == {"seed"}

@@ -154,3 +154,29 @@ def test_groups_and_weights_are_judged_as_files_are() -> None:
     assert level(released(data, given="C(group)")) is None
     assert level(released(data, given="C(group)", weight="w")) == "stop"  # each cell has a weighted total
     assert level(released(data.assign(w=data["w"].round(1)), given="C(group)", weight="w")) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ("sparse", (0.0, 1.0)),
+        ("C(g) + C(g):log(x)", (0.0, 1.0)),
+        ("log(x[:24]) + log(z)", (0.0, 1 / 7)),
+        ("log(x[:24]) + log(z)", (-0.3, 2**0.5)),
+    ],
+    ids=["a column of few records", "a slope in a small cell", "sevenths", "any two values"],
+)
+def test_few_records_and_odd_values_are_lattices_too(given: str, values: tuple[float, float]) -> None:
+    """What is zero elsewhere is a file of its own to lattice reduction; and two values are a 0 and a 1 to anybody."""
+    rng = np.random.default_rng(4)
+    n = 24 if "[:24]" in given else 1200
+    frame = pd.DataFrame({"x": rng.lognormal(size=n), "z": rng.lognormal(size=n)})
+    frame["y"] = np.where(rng.random(n) < 0.5, *values)
+    frame["g"] = np.where(np.arange(n) < 26, "few", "many")
+    frame["sparse"] = np.where(np.arange(n) < 30, frame["x"], 0.0)
+    roles = Roles(confidential=["y"], given=given.replace("[:24]", ""))
+    stops = {finding.rule for finding in protect(frame, roles, Ipso(), seed=Seed.for_tests(1)).findings}
+    assert "information" in stops
+    if n > 24:
+        plain = Roles(confidential=["y"], given="C(g) + log(x)")
+        assert "information" not in {f.rule for f in protect(frame, plain, Ipso(), seed=Seed.for_tests(1)).findings}

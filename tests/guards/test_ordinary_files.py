@@ -121,7 +121,7 @@ CASES = [
         "EIA",
         {"confidential": EIA, "given": "C(STATE) + log1p(TOTREVENUE) + log1p(TOTSALES)"},
         Ipso(),
-        {"leverage": "warn", "domain": "warn"},
+        {"leverage": "warn", "explained-columns": "warn", "domain": "warn"},
         "Two records with hardly any sales are now the extreme ones.",
     ),
     Case(

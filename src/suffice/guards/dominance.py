@@ -34,12 +34,13 @@ def dominance(risk: Assessment) -> Finding | None:
         )
     cells = max(risk.cells.factors, key=lambda each: each.dominated, default=None) if "fit" in keeps else None
     if cells is not None and cells.dominated:
+        below = "a larger merge_below, which counts records" if cells.of == "unit" else "merge_below=10 or more"
         return Finding(
             RULE,
             "stop",
             f"{count(cells.dominated, 'cell')} of {cells.cells:,} by {cells.name} whose total gives the largest "
             f"{cells.of} away to the second largest, to within 10 %, in some column.",
-            "Join small cells (merge_below=10 or more), use larger classes, or drop the term.",
+            f"Join small cells ({below}), use larger classes, or drop the term.",
             {"cells": cells.dominated, "of": cells.cells, "by": cells.name},
         )
     if worst is not None and (few := max(risk.groups, key=lambda kept: kept.counted)).counted:

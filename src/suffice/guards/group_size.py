@@ -27,7 +27,7 @@ def group_size(risk: Assessment) -> Finding | None:
         level,
         f"{count(groups, 'group')} of {worst.groups:,} by {worst.name} with fewer than "
         f"{STOP if level == 'stop' else WARN} {worst.of}s, the smallest {worst.smallest}: {_meaning(worst)}.",
-        "Join or drop small groups (small_groups), or make clusters of 5 records and more.",
+        "Join or drop small groups (small_groups, a larger smallest_group), or make clusters of 5 records and more.",
         {"smallest": worst.smallest, "groups": groups, "by": worst.name},
     )
 

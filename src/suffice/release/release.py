@@ -221,7 +221,7 @@ class Release(Exhibit):
             release._state["certificate"] = certificate
         return found[0]
 
-    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    def report(self, path: str | os.PathLike[str] = "report.html", *, force: bool = False) -> None:
         """Write a page for the data holder alone: findings, certificate, every confidential column before and after.
 
         force: overwrite an existing file.

@@ -18,6 +18,7 @@ from suffice.protection.protected import Protected
 from suffice.risk.dominance import PRIOR
 from suffice.risk.group_summary import GroupTables
 from suffice.risk.units import UnitTotals, unit_words
+from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block, Product, Run
 
 MOST = 2**12
@@ -79,9 +80,14 @@ class CellTable:
 
 
 def families(design: Design) -> dict[tuple[str, ...], int]:
-    """Factors whose cells have totals that are kept, alone or in interactions: their columns, and how many cells."""
-    found = {}
+    """Factors whose cells have totals that are kept, alone or in interactions: their columns, and how many cells.
+
+    Numbers that stand by themselves may be 0 and 1: these tell two cells.
+    """
+    found: dict[tuple[str, ...], int] = {}
     for expansion in design.expansions:
+        if [factor.transform for factor in expansion.term] == [None]:
+            found[expansion.term[0].column,] = 2
         columns = tuple(factor.column for factor in expansion.term if factor.transform == "C")
         cells = int(np.prod(expansion.sizes, dtype=np.int64))
         if columns and len(columns) == len(expansion.term) and cells <= MOST:
@@ -118,16 +124,31 @@ class CellMeasure:
             squares, sizes = squares * w[:, None], sizes * w[:, None]
         at_end = (np.equal(Y, spread.low) | np.equal(Y, spread.high)) & (Y != 0) & ~hole if factors else hole
         whole = CellTable.of(np.zeros(len(Y), dtype=np.intp), 1, squares, hole[:, far])
-        codes = (_codes(self.design, block, by) for by in factors)
-        tables = (CellTable.of(code, n, sizes, at_end) for code, n in zip(codes, factors.values(), strict=True))
+        tables = []
+        for by, n in factors.items():
+            if _tells(self.design, block, by):
+                tables.append(CellTable.of(_codes(self.design, block, by), n, sizes, at_end))
+            else:
+                none = np.zeros((n, Y.shape[1]))
+                tables.append(CellTable(np.zeros(n, dtype=np.int64), none + np.inf, none, none, none.astype(np.int64)))
         return Product(whole, *tables)
 
 
 def _codes(design: Design, block: Block, by: tuple[str, ...]) -> NDArray[np.intp]:
     code = np.zeros(len(block), dtype=np.intp)
     for name in by:
-        code = code * design.categories[name].size + design.categories[name].codes(block)
+        category = design.categories.get(name)
+        own = (as_float(block.columns[name]) != 0).astype(np.intp) if category is None else category.codes(block)
+        code = code * (2 if category is None else category.size) + own
     return code
+
+
+def _tells(design: Design, block: Block, by: tuple[str, ...]) -> bool:
+    """Whether a column tells cells: a factor, or zeros and ones."""
+    if by[0] in design.categories:
+        return True
+    x = as_float(block.columns[by[0]])
+    return x[0] in (0, 1) and bool(((x == 0) | (x == 1)).all())
 
 
 @dataclass(frozen=True)
@@ -169,6 +190,8 @@ class CellsSeen:
         counted = np.array([name in traits for name in names])
         left = (1 - 1 / whole.records[0]) * whole.total[0] - whole.second[0]
         giants = measure.far[(whole.first[0] >= ALONE * left) & (whole.first[0] > 0) & ~counted[measure.far]]
+        every = zip(families(design), tables, strict=True)
+        told = {by: table for by, table in every if np.isfinite(table.total).all()}  # others were no cells
         factors = tuple(
             CellSummary(
                 " and ".join(by),
@@ -177,14 +200,15 @@ class CellsSeen:
                 int(table.known.any(axis=1).sum()),
                 int(table.records[table.records > 0].min()),
             )
-            for by, table in zip(families(design), tables, strict=True)
+            for by, table in told.items()
         )
-        return cls(
-            tuple(names[j] for j in giants), factors if not design.roles.unit else _by_units(done, factors, counted)
-        )
+        giant = tuple(names[j] for j in giants)
+        return cls(giant, factors if not design.roles.unit else _by_units(done, tuple(told), factors, counted))
 
 
-def _by_units(done: Protected, factors: tuple[CellSummary, ...], counted: Flags) -> tuple[CellSummary, ...]:
+def _by_units(
+    done: Protected, told: tuple[tuple[str, ...], ...], factors: tuple[CellSummary, ...], counted: Flags
+) -> tuple[CellSummary, ...]:
     """The same cells, of units, in a pass of its own."""
     design, unit = done.design, done.design.roles.unit or ""
 
@@ -197,12 +221,12 @@ def _by_units(done: Protected, factors: tuple[CellSummary, ...], counted: Flags)
         Y = np.vstack(
             [A[:, design.m :] if v is None else A[:, design.m :] * v[:, None] for A, v in zip(parts, w, strict=True)]
         )
-        for by in families(design):
+        for by in told:
             codes = np.concatenate([_codes(design, block, by) for block in run])
             yield UnitTotals.of(codes.astype(np.uint64), units, Y)
 
     tables = GroupTables.whole(done.rows, of, tuple(dict.fromkeys([*design.columns, unit]))) if factors else []
     cells = [table.concentration() for table in tables]
-    told = [(c.total - c.first - c.second < PRIOR * c.first * (1 - 1e-12)) & (c.first > 0) & ~counted for c in cells]
-    found = zip(factors, told, strict=True)
-    return tuple(replace(each, dominated=int(flags.any(axis=1).sum()), of="unit") for each, flags in found)
+    flags = [(c.total - c.first - c.second < PRIOR * c.first * (1 - 1e-12)) & (c.first > 0) & ~counted for c in cells]
+    found = zip(factors, flags, strict=True)
+    return tuple(replace(each, dominated=int(own.any(axis=1).sum()), of="unit") for each, own in found)
