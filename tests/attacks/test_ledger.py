@@ -259,7 +259,7 @@ def test_a_link_to_a_key_has_the_same_ledger(tmp_path: Path) -> None:
 
 def test_the_reason_for_accepting_goes_into_the_ledger(tmp_path: Path) -> None:
     key = Seed.new_file(tmp_path / "key")
-    reason = dict.fromkeys(("residual-correlation", "nearness"), "the board has agreed")
+    reason = {"residual-correlation": "the board has agreed"}
     hybrid = protect(victims(), again(), ResidualCorrelation(d=0.95), seed=key, accept={**reason, "outliers": "-"})
     hybrid.write(tmp_path / "one.csv")
     assert hybrid.account.ledger is not None

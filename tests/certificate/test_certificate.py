@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -286,3 +287,13 @@ def test_records_of_weight_zero_are_records_of_the_file() -> None:
     release = protect(data, Roles(confidential=["y"], weight="w"), Ipso())
     assert release.certificate.rows == len(release.frame) == 200
     assert verify(data, release.frame, Roles(confidential=["y"], weight="w")).certificate.rows == 200
+
+
+def test_another_number_of_rows_is_not_kept() -> None:
+    """Records twice over have the same means and covariances."""
+    data = pd.DataFrame({"y": np.random.default_rng(1).normal(size=50)})
+    certificate = protect(data, Roles(confidential=["y"]), Ipso()).certificate
+    assert certificate.holds
+    other = replace(certificate, same_rows=False)
+    assert not other.holds
+    assert "NOT KEPT: the number of rows" in other.text()

@@ -59,6 +59,7 @@ def table(n: int) -> pa.Table:
 
 
 HOLED = [CONFIDENTIAL[0], *(f"holed {name}" for name in CONFIDENTIAL[1:])]
+MADE_SO = dict.fromkeys(("kept-columns", "explained-columns"), "made so")
 REQUESTS: dict[str, tuple[Roles, Method]] = {
     "weight": (Roles(confidential=CONFIDENTIAL, given=GIVEN, weight="weight"), Romm(lam=0.3)),
     "groups": (Roles(confidential=CONFIDENTIAL, given="age", groups=["region"], keep=["founded"]), Ipso()),
@@ -161,7 +162,7 @@ def test_the_steps_before_and_after_a_release_run_there_too(tmp_path: Path) -> N
 
 
 def test_it_is_written_and_certified_as_any_other(tmp_path: Path) -> None:
-    release = protect(ProcessRows(table(FEW)), ROLES, Ipso(), accept={"kept-columns": "made so"})
+    release = protect(ProcessRows(table(FEW)), ROLES, Ipso(), accept=MADE_SO)
     assert release.write(tmp_path / "out.parquet").holds
     assert release.aligned().column_names == release.frame.column_names
 
@@ -173,7 +174,7 @@ def test_rows_of_a_file_are_never_written_over(tmp_path: Path) -> None:
     pq.write_table(table(FEW), path)
     before = path.read_bytes()
     with pytest.raises(UsageError, match="never overwritten"):
-        protect(ParquetRows(path), ROLES, Ipso(), accept={"kept-columns": "made so"}).write(path, force=True)
+        protect(ParquetRows(path), ROLES, Ipso(), accept=MADE_SO).write(path, force=True)
     assert path.read_bytes() == before
 
 
