@@ -221,7 +221,7 @@ def test_small_files_of_any_shape(
     if constant:
         Y[:, 1] = 7.1
     frame = pd.DataFrame(Y, columns=list("abcd")).assign(g=np.sort(rng.permutation(n) % groups))
-    sd = frame.groupby("g").std(ddof=0).to_numpy()  # of values that differ in their last digits alone nothing can be kept
+    sd = frame.groupby("g").std(ddof=0).to_numpy()  # what differs in its last digits alone is refused
     assume((np.finfo(np.float64).eps * np.abs(Y).max() <= 1e-5 * sd[sd > 0]).all())
     roles = Roles(confidential=list("abcd"), groups=["g"] if groups > 1 else [])
     m = 5 * groups + spare
