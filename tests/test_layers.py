@@ -18,9 +18,9 @@ cli | workbench
 plan
 compare
 release
-certificate | utility
+certificate
 guards
-risk
+risk | utility
 catalogue
 protection | microdata | synthesis | tables
 algorithms

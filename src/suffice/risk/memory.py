@@ -1,0 +1,75 @@
+"""Whether releases remember the original: its rank among releases of it, by their distances from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from suffice.algebra.array import Array
+
+Apart = Callable[[Array, Array], float]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where the original stands among itself and its releases, by mean distance from all the others.
+
+    If the walk has forgotten, original and releases are drawn from one law, and each rank is as likely as another:
+    the chance of this rank or a lower one is p. A rank of 1 says that the original is in their midst.
+
+    rank: 1 is the nearest to the others, `of` the farthest
+    apart: mean distance of the original from the releases, over that of the releases from each other
+    """
+
+    rank: int
+    of: int
+    apart: float
+
+    @property
+    def p(self) -> float:
+        return self.rank / self.of
+
+    @classmethod
+    def of_releases(cls, Y: Array, releases: Sequence[Array], distance: Apart) -> Self:
+        """Of an original and releases of it with as many keys; all are scaled by the original's standard deviation."""
+        sd = Y.std(axis=0)
+        files = [A / np.where(sd > 0, sd, 1.0) for A in (Y, *releases)]
+        D = np.zeros((len(files), len(files)))
+        for i, one in enumerate(files):
+            for j in range(i):
+                D[i, j] = D[j, i] = distance(one, files[j])
+        mean = D.sum(axis=0) / (len(files) - 1)
+        among = D[1:, 1:].sum() / max(1, len(releases) * (len(releases) - 1))
+        return cls(1 + int((mean[1:] < mean[0]).sum()), len(files), float(mean[0] / among) if among > 0 else 1.0)
+
+
+def aligned(one: Array, two: Array) -> float:
+    """Root mean square difference of records, row by row: what is found by who knows which row is whose."""
+    return float(np.sqrt(np.mean((one - two) ** 2)))
+
+
+def unaligned(one: Array, two: Array) -> float:
+    """Mean distance of each record of either file from the nearest of the other: the order of records is no matter."""
+    return float(np.mean([np.mean(KDTree(a).query(b)[0]) for a, b in ((one, two), (two, one))]))
+
+
+def average_correlation(Y: Array, releases: Sequence[Array]) -> float:
+    """The mean over columns of the correlation of the releases' average with the original; 0 is no memory."""
+    Z, A = (B - B.mean(axis=0) for B in (Y, np.mean(releases, axis=0)))
+    size = np.linalg.norm(Z, axis=0) * np.linalg.norm(A, axis=0)
+    return float(np.mean(np.divide((Z * A).sum(axis=0), size, out=np.zeros(len(size)), where=size > 0)))
+
+
+def permuted(Y: Array, releases: Sequence[Array], times: int = 999, seed: int = 1) -> float:
+    """How often the average of releases is as like the original with its rows in any order: p, where nothing is given.
+
+    Without given columns the law of a release is the same for every order of its rows, so this p has no other null.
+    """
+    rng, average = np.random.default_rng(seed), [np.mean(releases, axis=0)]
+    found = average_correlation(Y, average)
+    like = sum(average_correlation(Y[rng.permutation(len(Y))], average) >= found for _ in range(times))
+    return (1 + like) / (1 + times)
