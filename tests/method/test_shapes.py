@@ -24,7 +24,7 @@ from suffice.design.design import Design
 from suffice.errors import FileError, InputError, UsageError
 from suffice.files.draft import Draft
 from suffice.ledger import Ledger
-from suffice.method.masked import Masked
+from suffice.method.masked import Masked, MaskedColumns
 from suffice.method.parameter import Number, parameter
 from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
@@ -93,7 +93,7 @@ class Noise(Rowwise):
 
     share: float = parameter(Number(0, 10, closed=False), "variance of the noise", 0.2)
 
-    def columns(self, rows: Rows, design: Design, stream: Stream) -> Mapping[str, Any]:
+    def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
         names, share = design.confidential, self.share
 
         def sums(block: Block) -> Array:
@@ -111,7 +111,7 @@ class Noise(Rowwise):
             return np.asarray(mean + (Y + E - mean) / np.sqrt(1 + share))
 
         computed = Computation(names, of, names, stream)
-        return dict.fromkeys(names, computed)
+        return MaskedColumns(dict.fromkeys(names, computed), (f"noise in {len(names)} columns",))
 
     @classmethod
     def examples(cls) -> tuple[Noise, ...]:
@@ -229,6 +229,7 @@ def test_noise_is_the_same_on_every_engine_and_exact_after_restore(source: Any) 
     values = table_of(release.aligned())["y"].to_numpy()
     assert np.abs(values - made(people(), Noise(), **roles).aligned()["y"].to_numpy()).max() <= ENGINE
     assert 0.8 < np.corrcoef(values, people()["y"].to_numpy())[0, 1] < 0.98
+    assert any(said.startswith("noise in 2 columns") for said in release.done.remarks)
     exact = made(source, Noise().then(Restore()), **roles)
     assert exact.certificate.holds
     assert {claim.statistic for claim in exact.certificate.claims} >= {"mean", "covariance", "fit"}

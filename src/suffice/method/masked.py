@@ -28,6 +28,14 @@ class Masked:
     unmoved: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, repr=False)
+class MaskedColumns:
+    """Released columns as `Rows.with_columns` takes them, and what must be said about them."""
+
+    columns: Mapping[str, Any]
+    remarks: tuple[str, ...] = ()
+
+
 def finite(Ystar: Any, shape: tuple[int, ...], method: str) -> Array:
     """Released values as a method gave them, if they are numbers, one for each cell.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from suffice.method.masked import MaskedColumns
 from suffice.method.method import Method
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ class Rowwise(Method):
     """A method that learns by folds and then releases a row at a time: noise, distortion, swapping of ranks."""
 
     @abstractmethod
-    def columns(self, rows: Rows, design: Design, stream: Stream) -> Mapping[str, Any]:
-        """The released columns by name, as `Rows.with_columns` takes them.
+    def columns(self, rows: Rows, design: Design, stream: Stream) -> Mapping[str, Any] | MaskedColumns:
+        """The released columns by name, as `Rows.with_columns` takes them; with what must be said: `MaskedColumns`.
 
         Learn first, by as many folds over `rows` as it takes. What a row's values follow from is then `Computation`
         block by block, with the numbers of the block's own key; rows that were made in another order - sorted,

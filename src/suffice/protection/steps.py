@@ -14,6 +14,7 @@ from suffice.design.limits import Limits
 from suffice.design.profile import Matrices, Profile, centre_of
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
+from suffice.method.masked import MaskedColumns
 from suffice.method.method import Method
 from suffice.method.recordwise import Recordwise
 from suffice.method.rowwise import Rowwise
@@ -79,7 +80,9 @@ class Original:
                 continue
             if isinstance(step, Rowwise):
                 source = self.rows if held is None else self.rows.with_columns(_besides(held, self.design))
-                held, labels = source.with_columns(step.columns(source, self.design, stream)), {}
+                given = step.columns(source, self.design, stream)
+                own = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
+                held, labels, remarks = source.with_columns(own.columns), {}, (*remarks, *own.remarks)
                 continue
             assert isinstance(step, Isometric)
             labels = {}  # what the groups of an earlier step keep is lost, and so they do not leave
