@@ -120,6 +120,8 @@ class Entry:
     """Keyed digest of all that decides the random numbers: the same release twice is one release."""
     accepted: Mapping[str, str] = field(default_factory=dict)
     """Rules that had stopped it, each with the reason for which it was written all the same."""
+    rounded: tuple[str, ...] = ()
+    """Keyed names of the confidential columns that were rounded."""
     rank: int = 0
     """Independent equations that it keeps of every confidential column."""
     scheme: Scheme = field(default_factory=Scheme)

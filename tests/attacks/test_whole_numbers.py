@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from suffice import Ipso, Roles, Seed, protect
 from suffice.algebra.array import Array
+from suffice.errors import GuardError
 from suffice.release.release import Release
 
 Basis = list[list[int]]
@@ -68,15 +70,15 @@ def reduced(basis: Basis) -> Basis:
     return b
 
 
-def found(x: Array, product: float, total: float, bits: int) -> Array | None:
-    """All y of zeros and ones with these sums of x y and of y: the shortest vectors of a lattice."""
-    n, scale = len(x), 2.0**bits / np.abs(x).max()
-    a, s, heavy = [round(v * scale) for v in x.tolist()], round(product * scale), 1 << 10
-    rows = [[2 * (i == j) for j in range(n)] + [0, heavy * 2, 8 * a[i]] for i in range(n)]
-    rows.append([1] * n + [1, heavy * 2 * round(total), 8 * s])
-    for row in reduced([[*row] for row in rows]):
+def found(X: Array, products: Array, total: float, bits: int) -> Array | None:
+    """All y of zeros and ones with these sums of x y, for each column of X, and of y: short vectors of a lattice."""
+    n, scale, heavy = len(X), 2.0**bits / np.abs(X).max(axis=0), 1 << 10
+    a, s = ([[round(v) for v in row] for row in (M * scale).tolist()] for M in (X, products[None]))
+    rows = [[2 * (i == j) for j in range(n)] + [0, heavy * 2, *(8 * v for v in a[i])] for i in range(n)]
+    rows.append([1] * n + [1, heavy * 2 * round(total), *(8 * v for v in s[0])])
+    for row in reduced(rows):
         y = (1 - np.array(row[:n]) * np.sign(row[n] or 1)) / 2
-        if ((y == 0) | (y == 1)).all() and abs(x @ y - product) < 1e-9 * abs(product):
+        if ((y == 0) | (y == 1)).all() and (np.abs(y @ X - products) < 1e-9 * np.abs(products)).all():
             return np.asarray(y)
     return None
 
@@ -96,7 +98,7 @@ def attacked(release: Release, weights: Array | None = None) -> Array | None:
     frame = release.frame
     numbers = np.log(frame["x"].to_numpy()) if weights is None else weights
     y = frame["y"].to_numpy()
-    return found(numbers, float(numbers @ y), float(y.sum()), 38)
+    return found(numbers[:, None], numbers[None] @ y, float(y.sum()), 38)
 
 
 def truth(release: Release, data: pd.DataFrame) -> Array:
@@ -113,6 +115,43 @@ def test_twenty_answers_are_found_from_one_logarithm() -> None:
     release = released(data, given="log(x)")
     assert np.array_equal(attacked(release), truth(release, data))
     assert level(release) == "stop"
+
+
+def test_three_releases_that_tell_too_little_each_tell_it_together() -> None:
+    """46 answers: 48 bits of a logarithm, of a root and of a square, each in a release of its own."""
+    data = persons(46)
+    releases = [released(data, given=f"{name}(x)") for name in ("log", "sqrt", "square")]
+    assert not any(map(level, releases))
+    y = [release.frame.sort_values("x")["y"].to_numpy() for release in releases]
+    x = data["x"].sort_values().to_numpy()
+    X = np.column_stack([np.log(x), np.sqrt(x), np.square(x)])
+    X -= X.mean(axis=0).round()  # the total is known
+    told = np.array([X[:, j] @ y[j] for j in range(3)])
+    assert np.array_equal(found(X, told, float(y[0].sum()), 42), data.sort_values("x")["y"])
+
+
+def test_the_ledger_adds_bits_up(tmp_path: Path) -> None:
+    data, key = persons(46), Seed.new_file(tmp_path / "key")
+
+    def request(given: str, **more: Any) -> Release:
+        return protect(data, Roles(confidential=["y"], given=given, **more), Ipso(), seed=key)
+
+    request("log(x)").write(tmp_path / "one.csv")
+    again = request("log(x) + C(town)")
+    assert level(again) is None  # a count is few bits, and the same product none
+    again.write(tmp_path / "two.csv")
+    second = request("sqrt(x)")
+    assert level(second) == "stop"
+    with pytest.raises(GuardError, match="with 2 earlier releases"):
+        second.write(tmp_path / "three.csv")
+    assert level(request("sqrt(x)", integer=["y"])) is None
+
+
+def test_what_was_rounded_tells_few_bits_in_later_releases(tmp_path: Path) -> None:
+    data, key = persons(46), Seed.new_file(tmp_path / "key")
+    roles = Roles(confidential=["y"], given="log(x)", integer=["y"])
+    protect(data, roles, Ipso(), seed=key).write(tmp_path / "one.csv")
+    assert level(protect(data, Roles(confidential=["y"], given="sqrt(x)"), Ipso(), seed=key)) is None
 
 
 def test_rounding_is_a_remedy() -> None:

@@ -158,5 +158,5 @@ def test_the_ledger_tells_of_earlier_releases(tmp_path: Path) -> None:
     second = protect(frame, Roles(confidential=["y0"], given="h"), Ipso(), key).assessment
     assert second.history.ledger
     assert second.history.earlier == (pytest.approx(0.4),)
-    assert [scheme.parts for scheme in second.history.schemes[0]] == [(((), ("x",)),)]
+    assert [scheme.parts for scheme in second.history.kept[0].schemes] == [(((), ("x",)),)]
     assert second.stacked.highest > second.leverage.highest

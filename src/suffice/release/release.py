@@ -36,9 +36,7 @@ from suffice.release.private import private_page
 from suffice.report import public
 from suffice.report.exhibit import Exhibit
 from suffice.risk.account import Account
-from suffice.risk.assessment import Assessment, assess
-from suffice.risk.history import History
-from suffice.risk.stacked_leverage import StackedLeverage
+from suffice.risk.assessment import Assessment, assess, assessed_again
 from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread
@@ -287,9 +285,7 @@ class Release(Exhibit):
             risk, ledger = release.assessment, self.account.ledger
             assert ledger is not None
             if len(ledger.others(self.account.entry.release)) != risk.history.entries:
-                history = History.of(self.account, risk.history.beside)
-                stacked = StackedLeverage.of(release.done.marked, self.account, history, risk.freedom.rank)
-                enforce(judge(replace(risk, history=history, stacked=stacked), self.accept))
+                enforce(judge(assessed_again(risk, release.done, self.account), self.accept))
 
     def _remember(self) -> None:
         risk, ledger = self.assessment, self.account.ledger

@@ -70,7 +70,10 @@ class Account:
         """
         keyed = tuple(seed.digest("column", each) for each in digests)
         scheme = _scheme(seed, done, settled, method)
-        entry = replace(Entry.now(method.name, tuple(done.design.terms), 0.0, keyed, name), scheme=scheme)
+        rounded = tuple(_keyed(seed, column) for column in done.design.roles.integer)
+        entry = replace(
+            Entry.now(method.name, tuple(done.design.terms), 0.0, keyed, name), scheme=scheme, rounded=rounded
+        )
         account = cls(seed, Ledger.beside(seed), rows, done.design, entry)
         if account.ledger is None:
             return account

@@ -25,7 +25,7 @@ from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
 from suffice.risk.group_summary import GroupSummary, summaries
 from suffice.risk.history import History
-from suffice.risk.information import FewBits, few_bits
+from suffice.risk.information import FewBits, few_bits, stacked_bits
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.leverage import Leverage
 from suffice.risk.linkage import WORTH as LINKED
@@ -168,9 +168,19 @@ def assess(
         told_by_limits=by_limits(sample),
         equal=equal_cells(sample),
         cells=cells,
-        few_bits=few_bits(done, method, sample, cells.factors),
+        few_bits=(*few_bits(done, method, sample, cells.factors), *stacked_bits(done.marked, account, history)),
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
+    )
+
+
+def assessed_again(risk: Assessment, done: Protected, account: Account) -> Assessment:
+    """With the ledger as it is now."""
+    history = History.of(account, risk.history.beside)
+    stacked = StackedLeverage.of(done.marked, account, history, risk.freedom.rank)
+    alone = (found for found in risk.few_bits if not found.releases)
+    return replace(
+        risk, history=history, stacked=stacked, few_bits=(*alone, *stacked_bits(done.marked, account, history))
     )
 
 

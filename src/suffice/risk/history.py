@@ -14,6 +14,15 @@ RAW = ("given", "groups", "labels", "weight", "keep")
 
 
 @dataclass(frozen=True)
+class KeptBefore:
+    """What earlier releases have kept of confidential columns, beyond this one; `exact`: to the last digits."""
+
+    columns: tuple[str, ...]
+    schemes: frozenset[Scheme]
+    exact: frozenset[Scheme]
+
+
+@dataclass(frozen=True)
 class History:
     """Whether there is a ledger, and what it tells of every earlier release of a confidential column of this one.
 
@@ -30,8 +39,7 @@ class History:
     """Columns that leave as they are and were confidential."""
     public: tuple[str, ...] = ()
     """Confidential columns that have left as they are."""
-    schemes: tuple[frozenset[Scheme], ...] = field(default=(), repr=False)
-    """What earlier releases have kept, beyond this one: of each confidential column that some have."""
+    kept: tuple[KeptBefore, ...] = field(default=(), repr=False)
     lost: tuple[int, ...] = ()
     """Equations of each earlier release that cannot be made again from the file."""
     entries: int = 0
@@ -44,9 +52,9 @@ class History:
         others = account.ledger.others(account.entry.release)
         found = [(entry, pairs) for entry in others if (pairs := _shared(account.entry, entry))]
         revealed, public = _former_roles(account, others)
-        changed, schemes, lost = _compared(account, found)
+        changed, kept, lost = _compared(account, found)
         reach = tuple(entry.reach for entry, _ in found)
-        return cls(True, reach, beside, changed, revealed, public, schemes, lost, len(others))
+        return cls(True, reach, beside, changed, revealed, public, kept, lost, len(others))
 
 
 def _shared(own: Entry, entry: Entry) -> list[tuple[int, int]]:
@@ -76,30 +84,39 @@ def _former_roles(account: Account, others: Iterable[Entry]) -> tuple[tuple[str,
 
 def _compared(
     account: Account, found: Sequence[tuple[Entry, list[tuple[int, int]]]]
-) -> tuple[int, tuple[frozenset[Scheme], ...], tuple[int, ...]]:
+) -> tuple[int, tuple[KeptBefore, ...], tuple[int, ...]]:
     """How few records have changed, what can be stacked of each column, and equations of what cannot."""
     own = account.entry
     wanted = [scheme for scheme in {entry.scheme: None for entry, _ in found if entry.ties} if account.has(scheme)]
     prints = account.fingerprints(set(), wanted) if wanted else {}
     ties = {scheme: account.ties(prints, place) for place, scheme in enumerate(wanted)}
-    stacks: dict[int, set[Scheme]] = {}
+    stacks: dict[int, dict[Scheme, bool]] = {}  # whether to the last digits
     changed, lost = [], {}
+
+    def stack(i: int, scheme: Scheme, exact: bool) -> None:
+        known = stacks.setdefault(i, {})
+        known[scheme] = exact or known.get(scheme, False)
+
     for entry, pairs in found:
         scheme = entry.scheme if entry.ties else Scheme((((), entry.terms),))
         mine = ties.get(scheme)
         for i, j in pairs:
             if not entry.ties:
-                stacks.setdefault(i, set()).add(scheme)
+                stack(i, scheme, True)
                 continue
             told = (own.confidential[i], entry.confidential[j]) if mine is None else (mine[i], entry.ties[j])
             if told[0].total != told[1].total and told[0].alike(told[1]):
                 changed.append(told[0].changed(told[1]))
             elif mine is not None and told[0].total == told[1].total and _again(scheme, own, entry, (i, j)):
-                stacks.setdefault(i, set()).add(scheme)
+                stack(i, scheme, entry.confidential[j].name not in entry.rounded)
             else:
                 lost[scheme] = entry.rank
-    sets = {frozenset(schemes - {own.scheme}) for schemes in stacks.values()} - {frozenset()}
-    return min(changed, default=0), tuple(sets), tuple(lost.values())
+    kept = []
+    for i, schemes in stacks.items():
+        if beyond := schemes.keys() - {own.scheme}:
+            exact = frozenset(scheme for scheme in beyond if schemes[scheme])
+            kept.append(KeptBefore((account.design.confidential[i],), frozenset(beyond), exact))
+    return min(changed, default=0), tuple(kept), tuple(lost.values())
 
 
 def _again(scheme: Scheme, own: Entry, entry: Entry, pair: tuple[int, int]) -> bool:

@@ -7,7 +7,7 @@ they tell more bits than the column has, one column fits them, and lattice reduc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -15,8 +15,13 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
+from suffice.risk.account import Account
 from suffice.risk.cells import CellSummary
-from suffice.risk.leaving import LeavingSample
+from suffice.risk.history import History
+from suffice.risk.leaving import ROOM, LeavingSample
+from suffice.risk.stacked_leverage import stacked_products
+from suffice.rows.arrow import as_float
+from suffice.rows.rows import Rows
 from suffice.statistics.domain import Domain
 
 KEPT = 48.0
@@ -50,6 +55,8 @@ class FewBits:
     records: int
     held: float
     told: float
+    releases: int = 0
+    """Earlier ones whose products are among them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,6 +121,27 @@ def few_bits(
             found += list(_short(name, lattice, [_spread(w)], [cell.smallest], cell.name))
         for said, size, own in supports:
             found += list(_short(name, lattice, own, [size], said))
+    return tuple(found)
+
+
+def stacked_bits(rows: Rows, account: Account, history: History) -> tuple[FewBits, ...]:
+    """The same, with the products that earlier releases have kept of the same records."""
+    found = []
+    for before in history.kept:
+        name, releases = before.columns[0], len(before.exact)
+        if len(before.columns) > 1 or not before.exact or name in account.design.roles.integer:
+            continue
+        stack = stacked_products(rows, account, sorted(before.exact, key=repr), ROOM)
+        if stack is None:
+            continue
+        y = as_float(stack[0].gather([name])[name])
+        there = np.isfinite(y)
+        columns, lattice = list(stack[1][there].T), Lattice.of(y[there])
+        if lattice is not None:
+            short = list(_short(name, lattice, [_spread(column) for column in columns], [int(there.sum())], ""))
+            for said, size, own in _supports(columns, ["a kept column"] * len(columns), int(there.sum())):
+                short += _short(name, lattice, own, [size], said)
+            found += [replace(each, releases=releases) for each in short]
     return tuple(found)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Flags
+from suffice.algebra.array import Array, Flags
+from suffice.algebra.decomposition import gqr
 from suffice.design.design import Design
 from suffice.design.formula import Factor, Term, label, parse
 from suffice.design.profile import Matrices
@@ -48,7 +49,7 @@ class StackedLeverage:
     def of(cls, rows: Rows, account: Account, history: History, rank: int) -> Self:
         """rows: that are protected, with the columns that the method made; rank: equations of this release"""
         found, lost = [(0.0, 0.0)], [*history.lost]
-        for schemes in history.schemes:
+        for schemes in {before.schemes for before in history.kept}:
             try:
                 found.append(_highest(rows, account, sorted(schemes, key=repr)))
             except SufficeError:  # the stacked design is too large
@@ -59,14 +60,10 @@ class StackedLeverage:
 
 def _highest(rows: Rows, account: Account, schemes: Sequence[Scheme]) -> tuple[float, float]:
     """Of all releases, none where this one adds no equation; and of this one, where that was not measured before."""
-    own = account.entry.scheme
-    alike = len({(each.weight, each.settled) for each in (own, *schemes)}) == 1
+    own, alike = account.entry.scheme, _alike([account.entry.scheme, *schemes])
 
     def of(*chosen: Scheme) -> tuple[float, int]:
-        stack = _Stack(rows if alike else account.rows, alike, own.weight)
-        for scheme in chosen:
-            stack.add(scheme, rows, account)
-        found, rank = stack.leverage(account.design.roles.unit)
+        found, rank = _Stack.of(rows, account, chosen, alike).leverage(account.design.roles.unit)
         return found.highest, rank
 
     highest, rank = of(own, *schemes)
@@ -93,6 +90,14 @@ class _Stack:
     columns: dict[str, Any] = field(default_factory=dict)
     terms: dict[str, None] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, rows: Rows, account: Account, schemes: Iterable[Scheme], alike: bool) -> Self:
+        """rows: that are protected, with the columns that the method made"""
+        stack = cls(rows if alike else account.rows, alike, account.entry.scheme.weight)
+        for scheme in schemes:
+            stack.add(scheme, rows, account)
+        return stack
+
     def add(self, scheme: Scheme, rows: Rows, account: Account) -> None:
         self.count += 1
         there: Flags | None = None
@@ -100,7 +105,7 @@ class _Stack:
         if not self.alike:
             rows, there = account.settled(scheme)
             w = as_float(rows.gather([scheme.weight])[scheme.weight]) if scheme.weight else np.ones(rows.n)
-            first = (self._column("times", np.where(there, _spread(w / w.mean(), there), 0.0)),)
+            first = (self._column("times", np.where(there, _spread(w, there), 0.0)),)
             self.terms[label(first)] = None
         made = {name: unpacked(text) for name, text in scheme.made}
         categories = self._categories(rows, scheme, there)
@@ -140,11 +145,15 @@ class _Stack:
         self.columns[name] = values
         return Factor(name, transform)
 
-    def leverage(self, unit: str | None) -> tuple[Leverage, int]:
-        """The highest of a record, or of a unit; and how many equations there are."""
+    def request(self) -> tuple[Rows, Roles]:
+        """The file with all columns of the stack, and its terms."""
         rows = self.rows.with_columns({**self.columns, ANY: np.arange(self.rows.n, dtype=np.float64)})
         given = " + ".join([*([] if self.alike else ["0"]), *self.terms])
-        roles = Roles(confidential=[ANY], given=given, weight=self.weight or None if self.alike else None)
+        return rows, Roles(confidential=[ANY], given=given, weight=self.weight or None if self.alike else None)
+
+    def leverage(self, unit: str | None) -> tuple[Leverage, int]:
+        """The highest of a record, or of a unit; and how many equations there are."""
+        rows, roles = self.request()
         known = regression(rows, Design.learn(rows, roles))
         found = Leverage(highest_leverage(rows, known)) if unit is None else unit_leverage(rows, known, unit)
         return found, known.rank
@@ -154,12 +163,32 @@ def by_units(rows: Rows, account: Account, records: Leverage) -> Leverage:
     """The leverages of units in what this release keeps; those of records where that is too wide to be judged whole."""
     if account.design.roles.unit is None:
         return records
-    stack = _Stack(rows, True, account.entry.scheme.weight)
     try:
-        stack.add(account.entry.scheme, rows, account)
+        stack = _Stack.of(rows, account, [account.entry.scheme], True)
         return stack.leverage(account.design.roles.unit)[0]
     except SufficeError:
         return replace(records, unjudged=True)
+
+
+def stacked_products(rows: Rows, account: Account, schemes: Iterable[Scheme], room: int) -> tuple[Rows, Array] | None:
+    """All records, and what each is multiplied by in the sums that this and earlier releases keep, those that follow
+    from others left out; None where that is too much."""
+    chosen = [account.entry.scheme, *schemes]
+    try:
+        rows, roles = _Stack.of(rows, account, chosen, _alike(chosen)).request()
+        design = Design.learn(rows, roles, absorb=False)
+    except SufficeError:  # the stacked design is too large
+        return None
+    if rows.n * design.m > room:
+        return None
+    X = np.vstack([design.given(block) for run in rows.runs(design.columns) for block in run])
+    X *= as_float(rows.gather([roles.weight])[roles.weight])[:, None] if roles.weight else 1.0
+    return rows, X[:, list(gqr(X / np.maximum(np.linalg.norm(X, axis=0), 1e-300)).pivots)]
+
+
+def _alike(schemes: Sequence[Scheme]) -> bool:
+    """Whether all have the same weight and records."""
+    return len({(each.weight, each.settled) for each in schemes}) == 1
 
 
 def _spread(values: NDArray[Any], there: Flags | None) -> NDArray[Any]:
