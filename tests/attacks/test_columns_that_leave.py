@@ -140,3 +140,26 @@ def test_what_a_reader_computes(kept: list[str], given: str, read: Any) -> None:
 def test_what_nobody_computes_is_kept() -> None:
     release = protect(wages(), Roles(confidential=["y"], keep=["hours"]), Ipso(), seed=Seed.for_tests(1))
     assert {finding.rule for finding in release.findings if finding.level == "stop"} == {"seed"}
+
+
+@pytest.mark.parametrize("how", ["date", "text", "moment", "curve"])
+def test_a_kept_date_is_a_number_too(how: str) -> None:
+    """Days since the entry are the debt; or a smooth function of it that nobody fits by a line."""
+    rng = np.random.default_rng(4)
+    y = np.rint(rng.lognormal(6, 0.8, 600))
+    days = (np.log(y) - 6) ** 3 * 100 if how == "curve" else y
+    entry = pd.Timestamp("2000-01-01") + pd.to_timedelta(days, unit="D")
+    data = pd.DataFrame({"y": y, "entry": entry, "other": rng.permutation(entry)})
+    if how == "text":
+        data[["entry", "other"]] = data[["entry", "other"]].map(lambda when: f"{when:%Y-%m-%d}")
+    elif how == "date":
+        data[["entry", "other"]] = data[["entry", "other"]].map(lambda when: when.date())
+    release = protect(data, Roles(confidential=["y"], keep=["entry"]), Ipso(), seed=Seed.for_tests(1))
+    since = (pd.to_datetime(release.aligned()["entry"]) - pd.Timestamp("2000-01-01")) / pd.Timedelta(days=1)
+    guess = np.exp(6 + np.cbrt(since / 100)) if how == "curve" else since
+    assert (np.abs(guess / y - 1) < 0.01).all()
+    assert levels(release)["kept-columns"] == "stop"
+    (said,) = (finding for finding in release.findings if finding.rule == "kept-columns")
+    assert said.numbers["by"] == "entry"
+    innocent = protect(data, Roles(confidential=["y"], keep=["other"]), Ipso(), seed=Seed.for_tests(1))
+    assert "kept-columns" not in levels(innocent)

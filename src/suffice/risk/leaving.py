@@ -129,7 +129,7 @@ class LeavingSample:
         return {name: text_words(v) if isinstance(v, pa.Array) else v for name, v in columns.items()}
 
 
-READ = ("float", "integer", "category")
+READ = ("float", "integer", "category", "date")
 
 
 def _taken(values: Any, chosen: NDArray[np.int64]) -> Any:
@@ -143,5 +143,8 @@ def _strata(design: Design, block: Block) -> Words:
 
 
 def _numbers(words: Any) -> Any:
-    """Text that is numbers; anything else is an error."""
-    return pc.cast(words.cast(pa.string()), pa.float64()).to_numpy(zero_copy_only=False)
+    """Text that is numbers, or dates as seconds; anything else is an error."""
+    text = words.cast(pa.string())
+    found = attempt(partial(pc.cast, text, pa.float64()))
+    found = pc.cast(pc.cast(pc.cast(text, pa.timestamp("s")), pa.int64()), pa.float64()) if found is None else found
+    return found.to_numpy(zero_copy_only=False)
