@@ -58,6 +58,21 @@ def test_two_giants_read_each_other_off() -> None:
     assert levels(released(data))["dominance"] == "stop"
 
 
+@pytest.mark.parametrize(("others", "told"), [((0.9e5, 0.8e5), True), ((0.8e5, 0.5e5), False), ((90.0, 80.0), None)])
+def test_three_giants_read_each_other_off(others: tuple[float, float], told: bool | None) -> None:
+    """The third knows that the largest has at least half of the squares that its own leaves, and at most all but it."""
+    data = firms(1e5 if told is not None else 100.0)
+    data.loc[[1, 2], "y"] = others
+    y = released(data).frame["y"]
+    own = (others[1] - y.mean()) ** 2
+    left = y.var(ddof=0) * len(y) - own
+    low, high = np.sqrt([left / 2, left - own])
+    guess = y.mean() + (low + high) / 2
+    assert (abs(guess - 1e5) < 0.1 * 1e5 and high - low < 0.2 * guess) == bool(told)
+    assert levels(released(data)).get("dominance") == ("stop" if told else None)
+    assert "dominance" not in levels(released(data.assign(y=np.log(data["y"]))))  # the remedy
+
+
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_the_second_largest_of_a_cell_reads_the_largest_off(weight: str | None) -> None:
     rng = np.random.default_rng(2)
@@ -136,3 +151,49 @@ def test_zeros_and_ones_tell_cells_as_factors_do(rule: str, column: str) -> None
     assert rule in {finding.rule for finding in release.findings if finding.level == "stop"}
     free = protect(frame, Roles(confidential=[column], given="x"), Ipso(), seed=Seed.for_tests(1))
     assert rule not in {finding.rule for finding in free.findings}
+
+
+def districts(told: str) -> tuple[pd.DataFrame, Any]:
+    """Regions of three districts; those that are left over are called alike everywhere, and in region 0 one has it all
+    (or all have the largest score)."""
+    rng = np.random.default_rng(6)
+    region = np.repeat(np.arange(4), 90)
+    district = np.tile(np.repeat(np.arange(3), 30), 4)
+    y = rng.uniform(50, 150, 360)
+    ours = (region == 0) & (district == 2)
+    y[ours] = 200.0 if told == "known" else [400.0, 100.0, *rng.uniform(0.1, 0.9, 28)]
+    name = np.where(district == 2, "rest", [f"{r}.{d}" for r, d in zip(region, district, strict=True)])
+    return pd.DataFrame({"region": region, "district": name, "y": y}), ours
+
+
+@pytest.mark.parametrize("how", ["difference", "group", "chain"])
+@pytest.mark.parametrize(("told", "rule"), [("dominated", "dominance"), ("known", "explained-columns")])
+def test_what_is_left_of_a_region_is_a_cell_too(how: str, told: str, rule: str) -> None:
+    """The total of the region less those of its other districts is that of the one left over.
+
+    In a chain two factors cut the records at different places, and each difference gives the next.
+    """
+    data, ours = districts(told)
+    if how == "chain":
+        step = np.where(ours, 2, np.array([0, 1, 3, 4])[data["region"]])
+        data = data.assign(region=(step + 1) // 2, district=step // 2)
+    given = "C(district)" if how == "group" else "C(region) + C(district)"
+    release = released(data, given=given, groups=["region"] if how == "group" else [])
+    frame = release.frame
+    if how == "group":
+        total = frame.loc[(frame["region"] == 0) & (frame["district"] == "rest"), "y"].sum()
+    elif how == "difference":
+        region = frame["region"] == 0
+        total = frame.loc[region, "y"].sum() - frame.loc[region & (frame["district"] != "rest"), "y"].sum()
+    else:  # step 2 is region 1 less step 1, which is district 0 less region 0
+        region, district = (frame.groupby(by)["y"].sum() for by in ("region", "district"))
+        total = region[1] - (district[0] - region[0])
+    if told == "dominated":
+        assert abs(total - 100 - 400) < 0.1 * 400  # what the second largest learns
+    else:
+        assert np.isclose(total, 30 * data["y"].max())
+    assert levels(release)[rule] == "stop"
+    plain = data.assign(y=np.random.default_rng(7).uniform(50, 150, 360))
+    assert rule not in levels(released(plain, given=given, groups=["region"] if how == "group" else []))
+    if how == "difference":  # the remedy
+        assert rule not in levels(released(data, given="C(region)"))

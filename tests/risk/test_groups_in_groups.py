@@ -18,7 +18,6 @@ from suffice import MicroHybrid, Roles, Seed, protect
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, split
 from suffice.protection.steps import SAMPLED
-from suffice.risk import group_summary
 from suffice.risk.dominance import Concentration
 from suffice.risk.group_summary import GroupTables
 from suffice.risk.nesting import Nesting
@@ -41,7 +40,7 @@ def test_dimensions_that_smaller_groups_leave(seed: int, cuts: list[int]) -> Non
 
 
 def test_what_waits_is_merged_before_it_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_summary, "ROOM", 20)
+    monkeypatch.setattr(GroupTables, "room", 20)
     rng = np.random.default_rng(1)
     words, Y = rng.integers(0, 12, 500), rng.integers(-9, 9, (500, 2)).astype(float)
     pending, most = GroupTables((Concentration.of(words[:10], Y[:10]),)), 0

@@ -16,8 +16,9 @@ def dominance(risk: Assessment) -> Finding | None:
     Where all but the two largest records add up to less than 10 % of the largest, the second largest reads the largest
     off the total to within 10 %. Where the variance is kept too, the largest lies in an interval that both give, and
     one that is narrower than 10 % of it is as good as the value. Cells of a given factor keep totals: p % = 10. Of the
-    whole file, mean + sd sqrt(n - 1) is the largest record to within 10 % where it has 83 % of the variance. Groups
-    in which one or two records have what a column of two values counts: warn.
+    whole file, mean + sd sqrt(n - 1) is the largest record to within 10 % where it has 83 % of the variance, and of
+    three that have it one may read another off. Groups in which one or two records have what a column of two values
+    counts: warn.
     """
     worst = max((kept for kept in risk.groups if "mean" in kept.statistics), key=_groups, default=None)
     if worst is not None and _groups(worst):
@@ -32,15 +33,26 @@ def dominance(risk: Assessment) -> Finding | None:
             "Leave that record out, release its logarithm, or name a column of size classes in `groups`.",
             {"columns": ", ".join(risk.cells.giants)},
         )
+    if risk.cells.three and {"mean", "covariance"} <= keeps:
+        return Finding(
+            RULE,
+            "stop",
+            f"Three records have nearly all of the variance of {listed(risk.cells.three)}: one of them subtracts its "
+            "own square and reads the larger other off, to within 10 %.",
+            "Leave these records out, release its logarithm, or name a column of size classes in `groups`.",
+            {"columns": ", ".join(risk.cells.three)},
+        )
     cells = max(risk.cells.factors, key=lambda each: each.dominated, default=None) if "fit" in keeps else None
     if cells is not None and cells.dominated:
-        below = "a larger merge_below, which counts records" if cells.of == "unit" else "merge_below=10 or more"
         return Finding(
             RULE,
             "stop",
             f"{count(cells.dominated, 'cell')} of {cells.cells:,} by {cells.name} whose total gives the largest "
             f"{cells.of} away to the second largest, to within 10 %, in some column.",
-            f"Join small cells ({below}), use larger classes, or drop the term.",
+            "Drop one of the terms, or use larger classes of it."
+            if cells.apart
+            else f"Join such cells with others (merge_below={max(10, cells.large + 1)}), use larger classes, or drop "
+            "the term.",
             {"cells": cells.dominated, "of": cells.cells, "by": cells.name},
         )
     if worst is not None and (few := max(risk.groups, key=lambda kept: kept.counted)).counted:

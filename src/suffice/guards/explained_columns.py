@@ -50,8 +50,10 @@ def explained_columns(risk: Assessment) -> Finding | None:
             RULE,
             "stop",
             f"{count(known.known, 'cell')} of {known.cells:,} by {known.name} in which all have the smallest or the "
-            "largest value of a column: the kept mean says so of each.",
-            "Join such cells with others: larger classes, merge_below, or drop the term.",
+            "largest value of a column, or nearly: the kept mean says so of each.",
+            "Drop one of the terms, or use larger classes of it."
+            if known.apart
+            else f"Join such cells with others: larger classes, merge_below={known.large + 1}, or drop the term.",
             {"cells": known.known, "of": known.cells, "by": known.name},
         )
     if risk.told:

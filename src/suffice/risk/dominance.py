@@ -45,7 +45,7 @@ class Concentration:
         cls, groups: Grouping, sizes: Array, total: Array, squares: Array, first: Array, second: Array | None
     ) -> Concentration:
         """One row a column."""
-        tops = [_two_largest(y, None if second is None else second[j], groups) for j, y in enumerate(first)]
+        tops = [two_largest(y, None if second is None else second[j], groups) for j, y in enumerate(first)]
         sums = (np.array([groups.total(y) for y in Y]).T for Y in (total, squares))
         largest = (np.array([pair[place] for pair in tops]).T for place in (0, 1))
         return cls(groups.labels, groups.total(sizes).astype(np.int64), *sums, *largest)
@@ -98,7 +98,7 @@ class Concentration:
         return np.asarray((high - low < WIDTH * (self.first - mean)) & (n > 1))
 
 
-def _two_largest(first: Array, second: Array | None, groups: Grouping) -> tuple[Array, Array]:
+def two_largest(first: Array, second: Array | None, groups: Grouping) -> tuple[Array, Array]:
     """The two largest values of every group, of records that bring one or two; alone, one has nothing beside it."""
     starts, ranked = groups.starts, np.array(groups.sorted(first))
     top = np.maximum.reduceat(ranked, starts)

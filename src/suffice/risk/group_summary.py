@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,11 +81,12 @@ class GroupTables:
     """Tables of groups that wait to be merged: few large merges cost less than many."""
 
     parts: tuple[Any, ...]
+    room: ClassVar[int] = ROOM
 
-    def __add__(self, other: Self) -> GroupTables:
+    def __add__(self, other: Self) -> Self:
         parts = (*self.parts, *other.parts)
         waiting = sum(len(part.groups) for part in parts[1:])
-        return GroupTables((_together(parts),) if waiting > max(ROOM, len(parts[0].groups)) else parts)
+        return type(self)((_together(parts),) if waiting > max(self.room, len(parts[0].groups)) else parts)
 
     @classmethod
     def whole(cls, rows: Rows, of: Any, columns: tuple[str, ...]) -> list[Any]:
