@@ -52,7 +52,7 @@ def families(design: Design) -> dict[tuple[str, ...], int]:
 
 
 @dataclass(frozen=True, repr=False)
-class Crossing:
+class CellGrid:
     """Columns whose values together tell cells, in groups and patterns of holes where these are kept by themselves."""
 
     design: Design
@@ -60,7 +60,7 @@ class Crossing:
     domain: Domain
 
     @classmethod
-    def every(cls, design: Design, n: int) -> list[Crossing]:
+    def every(cls, design: Design, n: int) -> list[CellGrid]:
         """All factors crossed; in a large file with many combinations each by itself, in the whole file."""
         found = families(design)
         absorbed = (design.absorbed,) if design.absorbed else ()
@@ -215,8 +215,8 @@ class CellMeasure:
         return np.flatnonzero((most > 0) & (weighted | (most >= 0.25 * spread.squares)))
 
     @cached_property
-    def crossings(self) -> list[Crossing]:
-        return Crossing.every(self.design, self.spread.rows)
+    def crossings(self) -> list[CellGrid]:
+        return CellGrid.every(self.design, self.spread.rows)
 
     @cached_property
     def ends(self) -> tuple[Array, Array]:
@@ -302,7 +302,7 @@ class CellsSeen:
 
 
 def _summaries(
-    done: Protected, crossing: Crossing, table: CellTable, told: dict[str, NDArray[np.int64]], counted: Flags
+    done: Protected, crossing: CellGrid, table: CellTable, told: dict[str, NDArray[np.int64]], counted: Flags
 ) -> Iterator[CellSummary]:
     units = _by_units(done, crossing, table, [*told.values()], counted) if done.design.roles.unit and told else []
     for place, (name, own) in enumerate(told.items()):
@@ -315,7 +315,7 @@ def _summaries(
 
 
 def _by_units(
-    done: Protected, crossing: Crossing, table: CellTable, told: list[NDArray[np.int64]], counted: Flags
+    done: Protected, crossing: CellGrid, table: CellTable, told: list[NDArray[np.int64]], counted: Flags
 ) -> list[tuple[int, int]]:
     """How many of the same cells are dominated by a unit, and units of the largest; in a pass of its own."""
     design, unit = done.design, done.design.roles.unit or ""
