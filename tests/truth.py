@@ -36,16 +36,20 @@ def ratios(
     fit = gap[np.ix_(x, y)] / np.outer(sx[x], sd[varying]) / lost
     errors = {"mean": mean, "covariance": covariance, "fit": fit}
     found = Ratios({name: float(error.max(initial=0.0) / EPS) for name, error in errors.items()})
+    found.values_differ = lambda: not np.array_equal(np.sort(Y, axis=0), np.sort(Ystar, axis=0))
     found.third = lambda: _third(Y[:, varying], Ystar[:, varying], sd[varying], lost, w, wstar)
     return found
 
 
 class Ratios(dict[str, float]):
-    """By statistic; third moments are looked at where they are asked for, and are none of the values."""
+    """By statistic; third moments and single values are looked at where they are asked for."""
 
     third: Callable[[], float]
+    values_differ: Callable[[], bool]
 
     def __missing__(self, name: str) -> float:
+        if name == "distribution":
+            return np.inf if self.values_differ() else 0.0
         if name != "third-moment":
             raise KeyError(name)
         return self.third()

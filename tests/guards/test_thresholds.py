@@ -24,6 +24,7 @@ from suffice.risk.equal_cells import EqualCells
 from suffice.risk.group_summary import GroupSummary
 from suffice.risk.information import FewBits
 from suffice.risk.matches import Matches
+from suffice.risk.ranks import RankMatches
 from suffice.risk.told import Told
 from suffice.risk.unique_records import UniqueRecords
 from tests.guards.assessments import changed, near
@@ -195,6 +196,14 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("linkage", {"linkage": near(900, 301, 1)}, "stop"),
     ("linkage", {"linkage": near(900, 180, 1), "shared": True}, None),  # groups of five
     ("linkage", {"linkage": near(900, 181, 1), "shared": True}, "warn"),
+    ("rank-linkage", {"ranks": RankMatches(linked=near(1001, 51, 1))}, None),
+    ("rank-linkage", {"ranks": RankMatches(linked=near(1001, 51.1, 1))}, "stop"),
+    ("rank-intersection", {"ranks": RankMatches(alone=near(1001, 51, 1))}, None),
+    ("rank-intersection", {"ranks": RankMatches(alone=near(1001, 51.1, 1))}, "stop"),
+    ("giants", {"giants": {"wages": near(10, 10)}, "promises": ("distribution",)}, "warn"),
+    ("dominance", {"cells": CellsSeen(("wages",)), "promises": ("distribution",)}, "stop"),
+    ("dominance", {"cells": CellsSeen(("wages",)), "promises": ("mean",)}, None),
+    ("group-size", {"kept": (GroupSummary("g", ("distribution",), 3, 2, (1, 1)),)}, "stop"),
     ("extremes", {"extremes": (("wages",), 4)}, "warn"),
     ("extremes", {"extremes": (("wages",), 4), "shared": True}, None),
     ("extremes", {"extremes": (("wages",), 4), "independent": True}, None),

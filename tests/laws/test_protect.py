@@ -42,6 +42,7 @@ from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.method.recordwise import Recordwise
+from suffice.method.rowwise import Rowwise
 from suffice.microdata import Resize
 from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, ENGINE
@@ -128,7 +129,7 @@ def registered() -> dict[str, Method]:
             continue  # its records are not those of the file: test_resized
         for number, example in enumerate(affordable(method)):
             found.append(masks[type(example)].then(example) if type(example) in masks else example)
-            if number == 0 and type(example) not in masks and isinstance(example, Isometric | Recordwise):
+            if number == 0 and type(example) not in masks and isinstance(example, Isometric | Recordwise | Rowwise):
                 found.append(example.then(Restore()))
     named = {f"{each.name} {each.parameters()}": each for each in found}
     named["restore a frame"] = Restore(candidate=candidate())

@@ -28,6 +28,8 @@ from suffice.guards.nearness import nearness
 from suffice.guards.outliers import outliers
 from suffice.guards.parts import parts
 from suffice.guards.precision import precision
+from suffice.guards.rank_intersection import rank_intersection
+from suffice.guards.rank_linkage import rank_linkage
 from suffice.guards.repeated_identifiers import repeated_identifiers
 from suffice.guards.repeated_release import repeated_release
 from suffice.guards.residual_correlation import residual_correlation
@@ -68,6 +70,8 @@ GUARDS: dict[str, Guard] = {
     "giants": giants,
     "nearness": nearness,
     "linkage": linkage,
+    "rank-intersection": rank_intersection,
+    "rank-linkage": rank_linkage,
     "extremes": extremes,
     "digits": digits,
     "zeros": zeros,

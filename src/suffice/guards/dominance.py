@@ -20,16 +20,17 @@ def dominance(risk: Assessment) -> Finding | None:
     three that have it one may read another off. Groups in which one or two records have what a column of two values
     counts: warn.
     """
-    worst = max((kept for kept in risk.groups if "mean" in kept.statistics), key=_groups, default=None)
+    worst = max((kept for kept in risk.groups if kept.totals), key=_groups, default=None)
     if worst is not None and _groups(worst):
         return _in_groups(worst)
     keeps = {*risk.request.promises}
-    if risk.cells.giants and {"mean", "covariance"} <= keeps:
+    if risk.cells.giants and ("distribution" in keeps or {"mean", "covariance"} <= keeps):
+        told = "the mean and the variance of the file give it away to within 10 %"
+        how = "its value leaves, and everybody knows whose it is" if "distribution" in keeps else told
         return Finding(
             RULE,
             "stop",
-            f"One record has nearly all of the variance of {listed(risk.cells.giants)}: the mean and the variance of "
-            "the file give it away to within 10 %.",
+            f"One record has nearly all of the variance of {listed(risk.cells.giants)}: {how}.",
             "Leave that record out, release its logarithm, or name a column of size classes in `groups`.",
             {"columns": ", ".join(risk.cells.giants)},
         )

@@ -9,7 +9,11 @@ from suffice.risk.closeness import GIANTS as STOP
 
 
 def giants(risk: Assessment) -> Finding | None:
-    """Of the ten farthest cells of a column, those that some released value is near, beyond chance: > 2/3 stop."""
+    """Of the ten farthest cells of a column, those that some released value is near, beyond chance: > 2/3 stop.
+
+    Where every value is to leave, if for another record (a kept distribution), that is what was asked for: warn. One
+    record that has nearly all of the variance stops such a release, too (dominance).
+    """
     found = {
         name: each
         for name, each in risk.closeness.giants.items()
@@ -18,6 +22,15 @@ def giants(risk: Assessment) -> Finding | None:
     if not found:
         return None
     worst = max(found.values(), key=lambda each: each.excess)
+    if "distribution" in risk.request.promises:
+        return Finding(
+            "giants",
+            "warn",
+            f"Every original value leaves, if for another record, and so do those that lie farthest out in "
+            f"{listed(found)}: whoever knows who is the largest reads its value off.",
+            "Let restore or rotate follow, which give new values; use IPSO; or leave the giants out.",
+            {"columns": len(found), "handed on": worst.found / worst.of, "chance": worst.chance / worst.of},
+        )
     return Finding(
         "giants",
         "stop",

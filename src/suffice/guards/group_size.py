@@ -15,7 +15,7 @@ def group_size(risk: Assessment) -> Finding | None:
 
     The mean of two tells each of them the other. Where covariances are kept too, degrees of freedom are judged.
     """
-    means = [kept for kept in risk.groups if "mean" in kept.statistics]
+    means = [kept for kept in risk.groups if kept.totals]
     judged = [kept for kept in means if kept.of == "unit" or "covariance" not in kept.statistics]
     worst = min(judged, key=lambda kept: kept.smallest, default=None)
     if worst is None or worst.smallest >= WARN:

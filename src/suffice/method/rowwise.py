@@ -29,5 +29,5 @@ class Rowwise(Method):
         swapped - and put back are `Beside`. Two computations with one stream draw the same numbers: give each a child
         of `stream`, or let one compute all columns. An array in row order will do where rows are in memory.
 
-        rows: the original, or what the step before has made of it
+        rows: the original, or what the step before has made of it, beside the original's columns as ORIGINAL + name
         """

@@ -49,6 +49,10 @@ class Several(Method):
         return bool(self.steps[-1].shared)
 
     @property
+    def ranks(self) -> bool:  # type: ignore[override]
+        return any(step.ranks for step in self.steps)
+
+    @property
     def references(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(dict.fromkeys(reference for step in self.steps for reference in step.references))
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from suffice.microdata.mixture import Mixture
     from suffice.microdata.moment_householder import MomentHouseholder
     from suffice.microdata.outliers_apart import OutliersApart
+    from suffice.microdata.rank_swap import RankSwap
     from suffice.microdata.residual_correlation import ResidualCorrelation
     from suffice.microdata.resize import Resize
     from suffice.microdata.restore import Restore
@@ -38,6 +39,7 @@ __all__ = [
     "Mixture",
     "MomentHouseholder",
     "OutliersApart",
+    "RankSwap",
     "ResidualCorrelation",
     "Resize",
     "Restore",

@@ -24,7 +24,7 @@ from suffice.protection.fold import NONE, Draws, coordinates, refined
 from suffice.protection.protected import ReleasedColumns, Stratum
 from suffice.protection.solution import Glimpse, RecordComparison, Regression, Solution
 from suffice.protection.super_blocks import masked
-from suffice.rows.derived import Beside, Computation, aligned
+from suffice.rows.derived import ORIGINAL, Beside, Computation, aligned
 from suffice.rows.rows import Rows, Run
 from suffice.rows.spool import stored
 from suffice.seed import Stream
@@ -79,7 +79,7 @@ class Original:
                 labels = labels if step.finishing else dict(made.labels)
                 continue
             if isinstance(step, Rowwise):
-                source = self.rows if held is None else self.rows.with_columns(_besides(held, self.design))
+                source = self.rows if held is None else self.rows.with_columns(self._besides(held))
                 given = step.columns(source, self.design, stream)
                 own = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
                 held, labels, remarks = source.with_columns(own.columns), {}, (*remarks, *own.remarks)
@@ -116,6 +116,12 @@ class Original:
     def _beside(self, held: Rows | None) -> Rows:
         return self.rows if held is None else aligned(self.rows, held, self.design.confidential)
 
+    def _besides(self, held: Rows) -> dict[str, Beside]:
+        """What the step before has made, in place of the original, which stands beside it."""
+        names = self.design.confidential
+        own = {ORIGINAL + name: Beside(self.rows, name) for name in names}
+        return {**own, **{name: Beside(held, name) for name in names}}
+
     def _solution(self, step: Isometric, held: Rows | None, stream: Stream, profile: Profile | None) -> Solution:
         rows, matrices = self._beside(held), Matrices(self.design, held is not None)
         draws = Draws(stream, step.draws(self.design.k), self.rows.n if self.rows.held else 0)
@@ -148,10 +154,6 @@ class Original:
 
         columns = solution.regression.matrices.columns
         return stored(rows, rows.map(of, columns, "mapping", solution.draws.stream), self.design.confidential)
-
-
-def _besides(held: Rows, design: Design) -> dict[str, Beside]:
-    return {name: Beside(held, name) for name in design.confidential}
 
 
 def _stratum(known: Regression, E: Array, Estar: Array, sample: tuple[Array, Array], glimpse: Glimpse) -> Stratum:

@@ -16,7 +16,7 @@ from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
 from suffice.risk.account import Account
 from suffice.risk.cells import CellsSeen
-from suffice.risk.closeness import TRIALS, WALKS, Closeness, Seen, closeness, settled
+from suffice.risk.closeness import RANKS, TRIALS, WALKS, Closeness, Seen, closeness, settled
 from suffice.risk.copies import by_chance, drawn_again
 from suffice.risk.dependent_columns import dependent
 from suffice.risk.digits import digits
@@ -33,6 +33,7 @@ from suffice.risk.linkage import LinkMeasure
 from suffice.risk.matches import Matches
 from suffice.risk.parts import told_apart
 from suffice.risk.precision import digits_lost
+from suffice.risk.ranks import RankMeasure
 from suffice.risk.reflection import OneDirection, reflected
 from suffice.risk.request import Request
 from suffice.risk.resemblance import WORTH, Resemblance
@@ -200,16 +201,21 @@ def _closeness(done: Protected, method: Method) -> Closeness:
     names, n = done.design.confidential, done.rows.n
 
     def of(seen: Seen) -> Closeness:
-        return closeness(seen, _sample(done, seen), names, method.independent)
+        handed = not method.independent or "distribution" in method.kept
+        return closeness(seen, _sample(done, seen), names, handed, method.ranks)
 
     assert done.again is not None
     again, most = done.again, TRIALS if isinstance(method, Isometric) else WALKS
     found = settled(of(done.seen), lambda number: of(again(number)), most, n)
-    if found.linkage.found <= LINKED * found.linkage.of or found.linkage.of >= n:
-        return found
     sample = _sample(done, done.seen)
-    measure = LinkMeasure.of_sample(sample, tuple(names.index(name) for name in sample.names))
-    return replace(found, linkage=measure.matches(folded(done, measure), n))
+    places = tuple(names.index(name) for name in sample.names)
+    if LINKED * found.linkage.of < found.linkage.found and found.linkage.of < n:
+        measure = LinkMeasure.of_sample(sample, places)
+        found = replace(found, linkage=measure.matches(folded(done, measure), n))
+    if len(sample.Y) < n and max(found.ranks.linked.excess, found.ranks.alone.excess) > RANKS:
+        ranks = RankMeasure.of_sample(sample, places)
+        found = replace(found, ranks=ranks.matches(folded(done, ranks), n))
+    return found
 
 
 def _direction(done: Protected, method: Method) -> OneDirection:

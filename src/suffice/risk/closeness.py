@@ -15,12 +15,13 @@ from suffice.risk.linkage import linkage
 from suffice.risk.matches import Matches
 from suffice.risk.nearness import Nearness, nearness
 from suffice.risk.outliers import outliers
+from suffice.risk.ranks import RankMatches, rank_matches
 from suffice.risk.sample import MOST, RecordSample
 
 ALONE = 30
 """A column with so many far cells is judged by itself; the others are judged together."""
-OUTLIERS, GIANTS, NEARNESS, LINKAGE = 0.2, 2 / 3, 0.7, 1 / 3
-"""Excesses that stop a release."""
+OUTLIERS, GIANTS, NEARNESS, LINKAGE, RANKS = 0.2, 2 / 3, 0.7, 1 / 3, 0.05
+"""Excesses that stop a release; the last: of what keeps ranks, records found by their ranks."""
 TRIALS, WALKS, RECORDS = 4, 2, 50_000
 """Trial releases, those of methods that take longer than a formula, and the records of all: a large file has one."""
 
@@ -37,6 +38,8 @@ class Closeness:
     """Records released near their own value, by column, kind and part."""
     linkage: Matches = field(default_factory=Matches)
     """Records whose own released record is the nearest."""
+    ranks: RankMatches = field(default_factory=RankMatches)
+    """Records found by their ranks, where a method keeps these."""
     releases: int = 1
     """In how many releases was counted."""
 
@@ -46,6 +49,7 @@ class Closeness:
             _added(self.giants, other.giants),
             _added(self.nearness, other.nearness),
             self.linkage + other.linkage,
+            self.ranks + other.ranks,
             self.releases + other.releases,
         )
 
@@ -61,6 +65,7 @@ class Closeness:
         judged = [(matches, OUTLIERS) for _, matches in self.sets()]
         judged += [(matches, GIANTS) for matches in self.giants.values()]
         judged += [(matches, NEARNESS) for matches in self.nearness.values()]
+        judged += [(self.ranks.linked, RANKS), (self.ranks.alone, RANKS)]
         return any(matches.doubtful(threshold) for matches, threshold in judged)
 
 
@@ -72,13 +77,14 @@ def _added(ours: Mapping[Key, Matches], theirs: Mapping[Key, Matches]) -> dict[K
     return {key: ours.get(key, Matches()) + theirs.get(key, Matches()) for key in {**ours, **theirs}}
 
 
-def closeness(seen: Seen, sample: RecordSample, names: tuple[str, ...], independent: bool) -> Closeness:
-    """Of what was seen of a release; where nothing is carried over, no giant can be handed on."""
+def closeness(seen: Seen, sample: RecordSample, names: tuple[str, ...], handed: bool, ranks: bool) -> Closeness:
+    """Of what was seen of a release; `handed`: values may be handed on, `ranks`: they are kept near their ranks."""
     return Closeness(
         outliers(seen["far"], names),
-        {} if independent else giants(seen["far"], names),
+        giants(seen["far"], names) if handed else {},
         nearness(sample),
         linkage(sample),
+        rank_matches(sample) if ranks else RankMatches(),
     )
 
 
@@ -95,4 +101,4 @@ def settled(first: Closeness, again: Callable[[int], Closeness], most: int, n: i
         if made and not reduce(add, made).doubtful:
             break
     trials = reduce(add, made) if made else first
-    return trials if n <= MOST else replace(trials, linkage=first.linkage)
+    return trials if n <= MOST else replace(trials, linkage=first.linkage, ranks=first.ranks)

@@ -59,6 +59,11 @@ class GroupSummary:
     counted: int = 0
     """Groups in which one or two records have what a column of two values counts."""
 
+    @property
+    def totals(self) -> bool:
+        """Whether their totals leave: by means, or with all their values."""
+        return bool({"mean", "distribution"} & {*self.statistics})
+
 
 def summaries(done: Protected, method: Method, traits: tuple[str, ...] = ()) -> tuple[GroupSummary, ...]:
     """Groups in which something is kept: those asked for, clusters, pieces, the levels of an absorbed factor.

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 COMPANION = "companion\0"
 """Marks the columns of a row-aligned data set that a method was given."""
+ORIGINAL = "original\0"
+"""Marks original values that stand beside those of an earlier step."""
 RELEASED = "released\0"
 """Marks released values that stand beside the original ones."""
 

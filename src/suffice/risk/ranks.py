@@ -1,0 +1,99 @@
+"""Whether a record is found by its ranks: the nearest in ranks, or alone within the reach of every column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.protection.aligned import AlignedBlock
+from suffice.risk.linkage import SAME, SOME, TRIED
+from suffice.risk.matches import Matches
+from suffice.risk.sample import RecordSample
+
+REACHES = (1.0, 0.99, 0.95)
+"""Shares of the records whose way, in each column, a window holds: of a swap all, of what followed it most."""
+
+
+@dataclass(frozen=True)
+class RankMatches:
+    """Records found in ranks: `linked` by distance, `alone` in the intersection of all windows."""
+
+    linked: Matches = field(default_factory=Matches)
+    alone: Matches = field(default_factory=Matches)
+
+    def __add__(self, other: Self) -> RankMatches:
+        return RankMatches(self.linked + other.linked, self.alone + other.alone)
+
+
+def rank_matches(sample: RecordSample) -> RankMatches:
+    """Sampled records that are found among the sampled released ones."""
+    if not len(sample.Y) or not sample.names:
+        return RankMatches()
+    measure = RankMeasure.of_sample(sample, tuple(range(len(sample.names))), SOME)
+    return measure.matches(measure.compared(np.nan_to_num(sample.Ystar)), len(sample.Y))
+
+
+@dataclass(frozen=True, repr=False)
+class RankMeasure:
+    """Counts released records that are nearer in ranks than the own one, as near, and inside each set of windows.
+
+    Ranks are those among sampled values. A value has all the ranks of its equals: from the first to the last of them.
+    """
+
+    columns: tuple[int, ...]
+    inorder: Array
+    first: Array
+    last: Array
+    own: Array
+    """Squared distances of records from their own released ones."""
+    windows: Array
+    there: NDArray[np.bool_]
+    """Whether the own released record is inside the windows."""
+
+    @classmethod
+    def of_sample(cls, sample: RecordSample, columns: tuple[int, ...], most: int = TRIED) -> Self:
+        """columns: where those of the sample stand among the confidential ones"""
+        Y, Ystar = np.nan_to_num(sample.Y), np.nan_to_num(sample.Ystar)
+        inorder = np.sort(Y, axis=0)
+        before, after = _ranks(inorder, Y), _ranks(inorder, Ystar)
+        way = np.maximum(np.maximum(after[0] - before[1], before[0] - after[1]), 0)
+        windows = np.quantile(way, REACHES, axis=0, method="higher")
+        some = np.linspace(0, len(Y) - 1, min(most, len(Y))).astype(np.intp)
+        own = ((before[0] + before[1] - after[0] - after[1])[some] ** 2).sum(axis=1)
+        there = np.asarray((way[some, None, :] <= windows).all(axis=2))
+        return cls(columns, inorder, before[0][some], before[1][some], own, windows, there)
+
+    def of(self, aligned: AlignedBlock) -> NDArray[np.int64]:
+        return self.compared(aligned.Ystar[:, self.columns])
+
+    def compared(self, released: Array) -> NDArray[np.int64]:
+        first, last = _ranks(self.inorder, released)
+        middle, found = first + last, np.empty((2 + len(self.windows), len(self.own)), dtype=np.int64)
+        for i, (low, high) in enumerate(zip(self.first, self.last, strict=True)):  # one at a time, near the processor
+            distance = sum((a - b) ** 2 for a, b in zip(low + high, middle.T, strict=True))
+            found[0, i] = np.count_nonzero(distance < self.own[i] * (1 - SAME))
+            found[1, i] = np.count_nonzero(distance <= self.own[i] * (1 + SAME))
+            for number, window in enumerate(self.windows):
+                inside = np.arange(len(released))
+                for j, reach in enumerate(window):
+                    inside = inside[(first[inside, j] <= high[j] + reach) & (last[inside, j] >= low[j] - reach)]
+                found[2 + number, i] = len(inside)
+        return found
+
+    def matches(self, found: NDArray[np.int64], n: int) -> RankMatches:
+        tried, linked = len(self.own), found[0] == 0
+        alone = ((found[2:] == 1) & self.there.T).sum(axis=1).max()
+        links = float((1 / np.maximum(found[1][linked], 1)).sum())
+        return RankMatches(Matches(tried, links, tried / n), Matches(tried, float(alone), tried / n))
+
+
+def _ranks(inorder: Array, values: Array) -> tuple[Array, Array]:
+    """The first and the last rank of every value, column by column."""
+    pairs = list(zip(inorder.T, values.T, strict=True))
+    first = np.column_stack([np.searchsorted(y, v, "left") for y, v in pairs])
+    last = np.column_stack([np.searchsorted(y, v, "right") - 1 for y, v in pairs])
+    return first.astype(np.float64), np.maximum(first, last).astype(np.float64)
