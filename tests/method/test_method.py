@@ -24,7 +24,7 @@ from suffice.microdata import (
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
         "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "micro-hybrid", "microaggregate",
-        "microaggregate-noise", "mixture", "moment-householder", "outliers-apart", "residual-correlation", "resize",
+        "microaggregate-noise", "mixture", "moment-householder", "outliers-apart", "rank-swap", "residual-correlation", "resize",
         "restore", "romm", "rotate", "score-correlation",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
@@ -36,7 +36,7 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
     assert said.summary.endswith(".")
     assert "\n" not in said.summary
     assert said.references
-    assert set(said.promises) <= {"mean", "covariance", "fit", "third-moment", "limits"}
+    assert set(said.promises) <= {"mean", "covariance", "fit", "third-moment", "limits", "distribution"}
     assert "**Promises**" in (method.__doc__ or "")
     assert ">>>" in (method.__doc__ or "")
     assert all(parameter.doc and parameter.allowed for parameter in said.parameters)
