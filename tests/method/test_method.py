@@ -24,8 +24,8 @@ from suffice.microdata import (
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
         "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "micro-hybrid", "microaggregate",
-        "microaggregate-noise", "mixture", "moment-householder", "outliers-apart", "rank-swap", "residual-correlation", "resize",
-        "restore", "romm", "rotate", "score-correlation",
+        "microaggregate-noise", "mixture", "moment-householder", "outliers-apart", "rank-swap", "residual-correlation",
+        "resize", "restore", "romm", "rotate", "score-correlation",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
 
