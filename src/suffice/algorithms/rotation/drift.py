@@ -16,6 +16,8 @@ ROOM = 1e-9
 ENOUGH = 4.0
 """No correction below this ratio."""
 ROUNDS, STEPS = 3, 200
+NEW = 1e-5
+"""A combination of columns with less than this share that the given columns do not tell is dependent."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,17 +89,25 @@ def _room(Y: Array, ground: Constraints, size: Array) -> Flags:
 
 
 def _smallest(Q: Array, Y: Array, room: Flags, missing: tuple[Array, Array]) -> Array:
-    """Conjugate gradients on the two sets of equations; a system without full rank is fine."""
+    """Conjugate gradients on the two sets of equations, without those that follow from others.
+
+    Where a column is a sum of others, and of given ones, Yc = Qb, no D changes c'Y'Yc but by Q'D: what is missing there
+    is rounding, and steps that go after it have no end.
+    """
+    span = dependent_span(Q, Y)
 
     def change(L: Array, G: Array) -> Array:
         return np.asarray(room * (Q @ L + Y @ (G + G.T)))
 
     def effect(D: Array) -> tuple[Array, Array]:
         cross = Y.T @ D
-        return Q.T @ D, cross + cross.T
+        return Q.T @ D, independent(cross + cross.T)
+
+    def independent(G: Array) -> Array:
+        return np.asarray(G - span @ G @ span)
 
     L, G = np.zeros_like(missing[0]), np.zeros_like(missing[1])
-    rL, rG = missing
+    rL, rG = missing[0], independent(missing[1])
     pL, pG = rL, rG
     size = first = float((rL * rL).sum() + (rG * rG).sum())
     for _ in range(STEPS):
@@ -113,3 +123,11 @@ def _smallest(Q: Array, Y: Array, room: Flags, missing: tuple[Array, Array]) -> 
         size, before = float((rL * rL).sum() + (rG * rG).sum()), size
         pL, pG = rL + size / before * pL, rG + size / before * pG
     return change(L, G)
+
+
+def dependent_span(Q: Array, Y: Array) -> Array:
+    """The projection on combinations of the columns of Y (of length 1) that the columns of Q tell."""
+    factor = np.linalg.qr(Y - Q @ (Q.T @ Y), mode="r")
+    _, size, axes = np.linalg.svd(factor.reshape(-1, Y.shape[1]), full_matrices=True)
+    told = axes[int((size > NEW).sum()) :]
+    return np.asarray(told.T @ told)
