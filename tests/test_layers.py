@@ -20,7 +20,8 @@ compare
 release
 certificate
 guards
-risk | utility
+risk
+utility
 catalogue
 protection | microdata | synthesis | tables
 algorithms

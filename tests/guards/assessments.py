@@ -16,6 +16,7 @@ from suffice.risk.reflection import OneDirection
 from suffice.risk.request import Request
 from suffice.risk.resemblance import Resemblance
 from suffice.risk.row_order import RowOrder
+from suffice.risk.shape import LEAST, ColumnShape
 from suffice.risk.stacked_leverage import StackedLeverage
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.weights import WeightSummary
@@ -82,6 +83,8 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "extremes": ("extremes", ((), 4)),
     "told_apart": ("told_apart", 0.5),
     "negatives": ("negatives", {}),
+    "multiplied": ("multiplied", {}),
+    "shapes": ("shapes", {}),
     "broken": ("broken", {}),
     "unmoved": ("unmoved", 0),
     "precision": ("precision", {}),
@@ -109,6 +112,11 @@ CALM: dict[str, Any] = {
 
 def near(of: float, found: float, chance: float = 0.0) -> Matches:
     return Matches(of, found, chance)
+
+
+def shaped(above: float = 0.0, **found: float) -> ColumnShape:
+    """A column that is so far from the original, by kind, and another sample `above`."""
+    return ColumnShape({**dict.fromkeys(LEAST, 0.0), **found}, dict.fromkeys(LEAST, above))
 
 
 def changed(**changes: Any) -> Assessment:

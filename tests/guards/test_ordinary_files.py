@@ -177,15 +177,16 @@ CASES = [
         "SD2011",
         {"confidential": LIFE, "given": "sex + age + placesize + region"},
         Ipso(),
-        {"unique-records": "note"},
-        "An ordinary request of an ordinary survey: half of the persons are alone with what is given.",
+        {"domain": "warn", "unique-records": "note"},
+        "An ordinary request of an ordinary survey: half of the persons are alone with what is given. "
+        "41 codes below zero in nofriend become 889 values.",
     ),
     Case(
         "social survey hybrid",
         "SD2011",
         {"confidential": LIFE, "given": "sex + age + placesize + region"},
         ResidualCorrelation(d=0.5),
-        {"repeated-release": "warn", "unique-records": "note"},
+        {"domain": "warn", "repeated-release": "warn", "unique-records": "note"},
         "A moderate hybrid of it: it has no key file, so that nobody counts how many there are.",
     ),
 ]
@@ -207,8 +208,9 @@ def prepared(case: Case) -> tuple[pd.DataFrame, Roles]:
 def test_what_speaks(case: Case) -> None:
     release = protect(*prepared(case), case.method, seed=Seed.for_tests(1))
     found = {finding.rule: finding.level for finding in release.findings}
-    expected = {**ALWAYS, **case.findings}
-    assert set(found) <= set(expected), case.why
+    shape = "silent" if case.name == "Census total of given parts" else "note"  # normal residuals on skewed columns
+    expected = {**ALWAYS, "shape": shape, **case.findings}
+    assert {*found} <= {*expected}, case.why
     for rule, levels in expected.items():  # "warn/stop": the key decides
         assert found.get(rule, "silent") in levels.split("/"), f"{rule}: {case.why}"
 

@@ -27,7 +27,7 @@ from suffice.risk.matches import Matches
 from suffice.risk.ranks import RankMatches
 from suffice.risk.told import Told
 from suffice.risk.unique_records import UniqueRecords
-from tests.guards.assessments import changed, near
+from tests.guards.assessments import changed, near, shaped
 
 
 def above(x: float) -> float:
@@ -234,6 +234,10 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("outliers", {"outliers": {"wages": near(1, 1)}}, "stop"),  # the giant
     ("domain", {"negatives": {"wages": 1}}, "warn"),
     ("domain", {"negatives": {"wages": 0}}, None),
+    ("domain", {"multiplied": {"wages": (1, 232)}}, "warn"),
+    ("shape", {"shapes": {"wages": shaped(skewness=0.25)}}, None),
+    ("shape", {"shapes": {"wages": shaped(skewness=above(0.25))}}, "note"),
+    ("shape", {"shapes": {"wages": shaped(above=0.5, skewness=0.5)}}, None),  # as far as another sample
     ("dependent-columns", {"dependent": {"total": ("turnover", "wages")}}, "note"),
     ("dependent-columns", {"dependent": {"total": ()}}, None),
     ("explained-columns", {"explained": ("wages",)}, "stop"),
@@ -418,6 +422,8 @@ names = st.lists(st.sampled_from(["wages", "=cmd", "<b>", "a b", "n'"]), unique=
         zeros=st.dictionaries(st.sampled_from("abc"), matches),
         told_apart=shares,
         negatives=st.dictionaries(st.sampled_from("abc"), counts),
+        multiplied=st.dictionaries(st.sampled_from("abc"), st.tuples(counts, counts)),
+        shapes=st.dictionaries(st.sampled_from("abc"), st.floats(0, 9).map(lambda value: shaped(kurtosis=value))),
         explained=names,
         constant=names,
         order=st.floats(-1, 1),

@@ -35,6 +35,7 @@ from suffice.guards.repeated_release import repeated_release
 from suffice.guards.residual_correlation import residual_correlation
 from suffice.guards.row_order import row_order
 from suffice.guards.seed import seed
+from suffice.guards.shape import shape
 from suffice.guards.spreadsheet import spreadsheet
 from suffice.guards.stacked_leverage import stacked_leverage
 from suffice.guards.tight_limits import tight_limits
@@ -78,6 +79,7 @@ GUARDS: dict[str, Guard] = {
     "parts": parts,
     "precision": precision,
     "domain": domain,
+    "shape": shape,
     "zero-weights": zero_weights,
     "spreadsheet": spreadsheet,
     "dependent-columns": dependent_columns,

@@ -1,4 +1,4 @@
-"""Values that cannot be: negatives in a column that had none."""
+"""Values that cannot be: negatives in a column that had none, or hardly any."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from suffice.risk.assessment import Assessment
 
 
 def domain(risk: Assessment) -> Finding | None:
-    """Any negative in a column without: warn. Nothing is clipped: that would break what was promised."""
-    found = {name: number for name, number in risk.negatives.items() if number > 0}
-    if not found:
-        return None
+    """Any negative in a column without, or twice as many beyond chance: warn.
+
+    Nothing is clipped: that would break what was promised.
+    """
     n = risk.freedom.n + risk.weights.unweighted
-    words = [f"{name} {number:,} ({share(number, n)})" for name, number in found.items()]
+    new = {name: number for name, number in risk.negatives.items() if number > 0}
+    words = [f"{name} {number:,} ({share(number, n)})" for name, number in new.items()]
+    more = [f"{name} {after:,} in place of {before:,}" for name, (before, after) in risk.multiplied.items()]
+    if not words and not more:
+        return None
+    said = [f"Negative values in columns that had none: {listed(words)}."] * bool(words)
+    said += [f"Negative values multiply: {listed(more)}; observed-sign leaves such columns free."] * bool(more)
     return Finding(
         "domain",
         "warn",
-        f"Negative values in columns that had none: {listed(words)}. "
-        "They are not clipped, which would change what is kept.",
-        "Ask for bounds and use rotate, also after another method; or tell the users of the release.",
-        found,
+        f"{' '.join(said)} They are not clipped, which would change what is kept.",
+        f"Ask for bounds{' of these columns by name' * bool(more)} and use rotate, also after another method; "
+        "or tell the users of the release.",
+        {**new, **{name: after for name, (_, after) in risk.multiplied.items()}},
     )

@@ -13,6 +13,7 @@ import numpy as np
 from suffice.algebra.moments import Spread
 from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.certificate.regressions import Regressions
+from suffice.design.bounds import OBSERVED
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.method.method import Method
@@ -133,6 +134,7 @@ class Attestation:
             notes += [f"{_some(counted)} is a running number: if it tells records apart, name it in identifiers"]
         if constant:
             notes += [f"constant, kept as they are: {_some(constant)}"]
+        notes += self._shapes()
         if unweighted := self.assessment.weights.unweighted:
             notes += [f"{unweighted} records have weight zero: they are protected and count in no statistic"]
         named = design.roles.dropped((*self.rows.kinds, *self.rows.behind)), design.roles.columns
@@ -158,7 +160,22 @@ class Attestation:
             return self.done.remarks
         pairs = zip(self.design.confidential, self.assessment.resemblance.correlations, strict=True)
         reached = ", ".join(f"{name} {value:.3f}" for name, value in pairs)
-        return (*self.done.remarks, f"residual correlation with the original: {reached}")
+        return (*self.done.remarks, *self._signs(), f"residual correlation with the original: {reached}")
+
+    def _signs(self) -> list[str]:
+        """Which columns observed-sign binds, and why not the others."""
+        if self.design.roles.bounds != OBSERVED:
+            return []
+        negative = dict(zip(self.design.confidential, self.done.seen["signs"].table[0].tolist(), strict=True))
+        bound = [name for name, cells in negative.items() if not cells]
+        free = [f"{name} ({cells:,})" for name, cells in negative.items() if cells]
+        said = [f"{OBSERVED}: at least 0 in {_some(bound)}"] if bound else [f"{OBSERVED} binds no column"]
+        return [f"{said[0]}; free, since they have negative values: {_some(free)}" if free else said[0]]
+
+    def _shapes(self) -> list[str]:
+        """Public: which columns have kept their shape, and no number."""
+        lost = [name for name, shape in self.assessment.shapes.items() if shape.lost]
+        return [f"shape not kept: {_some(lost)}"] if lost else ["shape kept"] * bool(self.assessment.shapes)
 
 
 def _some(names: Sequence[str], most: int = 12) -> str:

@@ -40,7 +40,8 @@ from suffice.risk.resemblance import WORTH, Resemblance
 from suffice.risk.residuals import ResidualPair
 from suffice.risk.row_order import RowOrder
 from suffice.risk.sample import RecordSample
-from suffice.risk.signs import negatives
+from suffice.risk.shape import ColumnShape, shapes
+from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept
@@ -48,6 +49,7 @@ from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
 from suffice.risk.whole_numbers import FractionMeasure
+from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.seed import Seed
 from suffice.statistics.promise import domains
@@ -84,6 +86,10 @@ class Assessment:
     """How well released records tell the two parts of a file apart that methods of their own protect."""
     negatives: Mapping[str, int]
     """Columns that had no negative value: how many the release has."""
+    multiplied: Mapping[str, tuple[int, int]]
+    """Columns with more negative values than before: how many they had and have."""
+    shapes: Mapping[str, ColumnShape]
+    """Columns that change: how far their distributions are from the original's."""
     broken: Mapping[str, int]
     """Released records that leave a bound or an edit."""
     unmoved: int
@@ -140,6 +146,7 @@ def assess(
     groups = summaries(done, method, sample.traits)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
     copied, some = _copies(done, method), _sample(done, seen)
+    signs: SignCounts = seen["signs"]
     return Assessment(
         request=Request.of(method, design, seed, columns),
         freedom=freedom,
@@ -158,7 +165,9 @@ def assess(
         digits=digits(some),
         extremes=((), 0) if done.drawn is not None else seen["extremes"].reproduced(design.confidential),
         told_apart=told_apart(some) if method.apart_of else 0.5,
-        negatives=negatives(seen["signs"], design.confidential),
+        negatives=signs.new(design.confidential),
+        multiplied=signs.multiplied(design.confidential),
+        shapes=_shapes(done, some),
         broken=dict(seen.get("limits", {})),
         unmoved=sum(stratum.unmoved for stratum in done.strata),
         order=RowOrder.of(done, order),
@@ -216,6 +225,19 @@ def _closeness(done: Protected, method: Method) -> Closeness:
         ranks = RankMeasure.of_sample(sample, places)
         found = replace(found, ranks=ranks.matches(folded(done, ranks), n))
     return found
+
+
+def _shapes(done: Protected, sample: RecordSample) -> dict[str, ColumnShape]:
+    """Of the sampled records; where new ones are drawn, of all that are held."""
+    names, m = done.design.confidential, done.design.m
+    if done.drawn is None:
+        mean = done.profile.spread.mean[m : m + done.design.k]
+        return shapes(sample, done.seen["extremes"].farthest(names, mean))
+    if not done.rows.held:
+        return {}
+    held = done.rows.gather(names)
+    Y, Ystar = (np.column_stack([as_float(columns[name]) for name in names]) for columns in (held, done.drawn.columns))
+    return shapes(RecordSample(names, Y, Ystar, np.zeros(0, dtype=np.int64)), {})
 
 
 def _direction(done: Protected, method: Method) -> OneDirection:

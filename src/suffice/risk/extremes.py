@@ -40,6 +40,11 @@ class Extremes:
         there[there] &= np.abs(released - y)[there] <= NEAR * reach[there]
         return tuple(name for name, a, b in zip(names, there[:k], there[k:], strict=True) if a or b), int(alone.sum())
 
+    def farthest(self, names: tuple[str, ...], mean: Array) -> dict[str, tuple[float, float]]:
+        """By column: the largest distance from the original's mean, before and after."""
+        both = (self.table[[0, 3]].reshape(2, 2, -1) - np.stack([mean, -mean])).max(axis=1)
+        return {name: (float(before), float(after)) for name, before, after in zip(names, *both, strict=True)}
+
 
 class ExtremeMeasure:
     """Looks for the ends of every column."""

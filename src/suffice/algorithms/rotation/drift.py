@@ -127,7 +127,7 @@ def _smallest(Q: Array, Y: Array, room: Flags, missing: tuple[Array, Array]) -> 
 
 def dependent_span(Q: Array, Y: Array) -> Array:
     """The projection on combinations of the columns of Y (of length 1) that the columns of Q tell."""
-    factor = np.linalg.qr(Y - Q @ (Q.T @ Y), mode="r")
-    _, size, axes = np.linalg.svd(factor.reshape(-1, Y.shape[1]), full_matrices=True)
+    factor: Array = np.linalg.qr(Y - Q @ (Q.T @ Y))[1]
+    _, size, axes = np.linalg.svd(factor)
     told = axes[int((size > NEW).sum()) :]
     return np.asarray(told.T @ told)

@@ -1,0 +1,22 @@
+"""Columns of another shape than the original's: what is kept is kept, and their histograms differ."""
+
+from __future__ import annotations
+
+from suffice.guards.finding import Finding
+from suffice.guards.wording import listed
+from suffice.risk.assessment import Assessment
+
+
+def shape(risk: Assessment) -> Finding | None:
+    """Quantiles, skewness, kurtosis or the farthest value are farther off than in another sample: note."""
+    lost = {name: each.lost for name, each in risk.shapes.items() if each.lost}
+    if not lost:
+        return None
+    kinds = dict.fromkeys(kind for each in lost.values() for kind in each)
+    return Finding(
+        "shape",
+        "note",
+        f"The shape of {listed(lost)} is not the original's: {listed(kinds)}, beyond what another sample would show.",
+        "Where shapes matter: rotate, alone, for as many sweeps as it takes by itself.",
+        {f"{name}, {kind}": round(risk.shapes[name].found[kind], 3) for name, each in lost.items() for kind in each},
+    )
