@@ -47,7 +47,7 @@ class ColumnShape:
         size = max(abs(b), 1.0)  # that of a symmetric column has no size of its own
         errors = u**3 - b - 1.5 * b * (u**2 - 1) - 3 * u, u**4 - k - 2 * k * (u**2 - 1) - 4 * b * u
         largest, reach = float(np.abs(u).max()), _reach(np.abs(u))
-        farther = min(largest * sqrt(reach), sqrt(len(y)))
+        farther = min(largest * reach ** (1 / 3), sqrt(len(y)))
         one, two = (
             ERRORS * sqrt(2 / len(y)) * float(each.std()) + max(0.0, farther**power - largest**power) / len(y)
             for power, each in zip((3, 4), errors, strict=True)
