@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
 
-from suffice import Restore, ScoreCorrelation
+from suffice import PcaMask, Restore, ScoreCorrelation
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import scores
+from suffice.microdata.pca_mask import components_of
 from suffice.release.release import Release
 from tests.attacks.victims import confidential, residuals, roles, rules, unguarded
 
@@ -67,3 +68,27 @@ def test_new_scores_leave_no_such_link() -> None:
     release = unguarded(frame, ScoreCorrelation(d=None, by="svd"))
     assert through_kept(release, frame) < 0.05
     assert not rules(release, "warn", "stop", "never") - {"seed"}
+
+
+def test_components_that_are_not_altered() -> None:
+    """PCA masking of the first components: distances say nothing, and the others link every record."""
+    frame = factors()
+    release = unguarded(frame, PcaMask(components=K - KEPT))
+    assert release.assessment.resemblance.altered_share > 0.9
+    assert linkage(confidential(release.aligned()), confidential(frame)) < 0.05
+    V = components_of(confidential(frame)).W[:, -KEPT:]
+    kept = [(confidential(each) - confidential(frame).mean(axis=0)) / confidential(frame).std(axis=0) @ V
+            for each in (release.aligned(), frame)]  # fmt: skip
+    assert linkage(kept[0], kept[1]) == 1.0
+    assert "canonical-correlation" in rules(release, "stop")
+    assert "kept-scores" in rules(release, "warn")
+
+
+def test_less_than_half_of_the_variance_is_altered() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": rng.normal(size=N), **{f"y{j}": rng.normal(size=N) for j in range(K)}})
+    release = unguarded(frame, PcaMask(components=1))
+    assert release.assessment.resemblance.altered_share < 0.5
+    assert linkage(confidential(release.aligned()), confidential(frame)) > 0.5
+    assert "kept-scores" in rules(release, "stop")
+    assert not {"kept-scores", "canonical-correlation"} & rules(unguarded(frame, PcaMask()), "warn", "stop")

@@ -171,7 +171,12 @@ def test_tiny_data_keep_the_promises_or_are_refused(method: Isometric, seed: int
     X = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m))])
     Y, Z = rng.normal(size=(n, k)), rng.normal(size=(n, 3 * k))
     left, needed = n - gqr(X).rank, 2 * gqr(split(Y, X)[1]).rank
-    doubles = ("residual-correlation", "score-correlation", "romm then addition")  # new scores beside the old
+    doubles = (
+        "alpha-matrix",
+        "residual-correlation",
+        "score-correlation",
+        "romm then addition",
+    )  # new scores beside the old
     if method.name in doubles and method != ScoreCorrelation(None) and left < needed:
         with pytest.raises(InfeasibleError, match=f"rows {n} |largest feasible alpha"):
             method.solve(X, Y, Z)

@@ -23,8 +23,9 @@ from suffice.microdata import (
 
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
-        "addition", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "micro-hybrid", "microaggregate",
-        "microaggregate-noise", "mixture", "moment-householder", "outliers-apart", "rank-swap", "residual-correlation",
+        "addition", "alpha-matrix", "blend", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "micro-hybrid",
+        "microaggregate", "microaggregate-draws", "microaggregate-noise", "mixture", "moment-householder", "noise",
+        "outliers-apart", "pca-mask", "rank-swap", "residual-correlation",
         "resize", "restore", "romm", "rotate", "score-correlation",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
@@ -46,7 +47,7 @@ def test_every_method_describes_itself(method: type[Method]) -> None:
 def test_promises_and_independence() -> None:
     exact = {name for name, method in methods().items() if "covariance" in method.keeps}
     assert exact == {
-        "addition", "householder", "ipso", "micro-hybrid", "microaggregate-noise", "moment-householder",
+        "addition", "alpha-matrix", "householder", "ipso", "micro-hybrid", "microaggregate-noise", "moment-householder",
         "outliers-apart", "residual-correlation", "resize", "restore", "romm", "rotate", "score-correlation",
     }  # fmt: skip
     unrelated = {name for name, method in methods().items() if method.independent}

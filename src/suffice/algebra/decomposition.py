@@ -140,11 +140,11 @@ def scores(E: Array, by: By = "qr") -> tuple[Array, Array]:
     if E.ndim > 2:
         raise UnevenStack
     U, _, Vt = np.linalg.svd(D.R, full_matrices=False)
-    U = U * _signs(Vt)
+    U = U * signs(Vt)
     return D.Q @ U, U.T @ D.R
 
 
-def _signs(Vt: Array) -> Array:
+def signs(Vt: Array) -> Array:
     """Signs of the rows of V' that make sums positive or, where a sum is nothing, the first large entry."""
     if not Vt.size:
         return np.ones(len(Vt))

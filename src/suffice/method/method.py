@@ -94,6 +94,11 @@ class Method(Exhibit, ABC):
         """What of `keeps` it keeps with these parameters."""
         return self.keeps
 
+    @property
+    def makes(self) -> str:
+        """What the literature calls such data, where that follows from the parameters: masked, hybrid, synthetic."""
+        return ""
+
     def promises(self, design: Design) -> tuple[Promise, ...]:
         """What it keeps of a file: as a whole, in the groups of its roles, and in groups of its own."""
         return (*promised(self.kept, design), *self.own_promises(design))

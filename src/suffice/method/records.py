@@ -43,6 +43,8 @@ class Records:
     """Columns of the terms that the method asked for, by its own names, as the file has them."""
     labels: Mapping[str, Labels] = field(default_factory=dict)
     """Groups that the method asked for, by its own names."""
+    started: bool = False
+    """Whether Y is another data set than the original."""
 
     @property
     def n(self) -> int:

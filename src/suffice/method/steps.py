@@ -37,6 +37,10 @@ class Several(Method):
         return bool(self.steps[0].independent)
 
     @property
+    def makes(self) -> str:
+        return str(self.steps[0].makes)
+
+    @property
     def sets(self) -> int:
         return int(max(step.sets for step in self.steps))
 
@@ -132,13 +136,13 @@ def in_order(methods: tuple[Method, ...]) -> Method:
         if isinstance(step, Isometric) and isinstance(last, Isometric):
             parts[-1] = Chain((*getattr(last, "steps", (last,)), step))
         else:
-            if isinstance(step, Isometric) and parts:
+            if parts and (isinstance(step, Isometric) or step.companion is not None):
                 follow(step)
             parts.append(step)
     return parts[0] if len(parts) == 1 else Steps(tuple(parts))
 
 
-def follow(step: Isometric) -> None:
+def follow(step: Method) -> None:
     """Refuses a step that cannot start from another's result."""
     if _companion(type(step)) is None:
         raise UsageError(f"{step.name} takes no data set, so it cannot follow another method.")

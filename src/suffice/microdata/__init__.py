@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from suffice.microdata.addition import Addition
+    from suffice.microdata.alpha_matrix import AlphaMatrix
+    from suffice.microdata.blend import Blend
     from suffice.microdata.fitted import Fitted
     from suffice.microdata.householder import Householder
     from suffice.microdata.ipso import Ipso
@@ -14,10 +16,13 @@ if TYPE_CHECKING:
     from suffice.microdata.ipso_b import IpsoB
     from suffice.microdata.micro_hybrid import MicroHybrid
     from suffice.microdata.microaggregate import Microaggregate
+    from suffice.microdata.microaggregate_draws import MicroaggregateDraws
     from suffice.microdata.microaggregate_noise import MicroaggregateNoise
     from suffice.microdata.mixture import Mixture
     from suffice.microdata.moment_householder import MomentHouseholder
+    from suffice.microdata.noise import Noise
     from suffice.microdata.outliers_apart import OutliersApart
+    from suffice.microdata.pca_mask import PcaMask
     from suffice.microdata.rank_swap import RankSwap
     from suffice.microdata.residual_correlation import ResidualCorrelation
     from suffice.microdata.resize import Resize
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Addition",
+    "AlphaMatrix",
+    "Blend",
     "Fitted",
     "Householder",
     "Ipso",
@@ -35,10 +42,13 @@ __all__ = [
     "IpsoB",
     "MicroHybrid",
     "Microaggregate",
+    "MicroaggregateDraws",
     "MicroaggregateNoise",
     "Mixture",
     "MomentHouseholder",
+    "Noise",
     "OutliersApart",
+    "PcaMask",
     "RankSwap",
     "ResidualCorrelation",
     "Resize",

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algebra.decomposition import gqr, split
+from suffice.algebra.decomposition import GQR, gqr, split
 from suffice.algorithms.partition.aggregates import means
 from suffice.errors import InfeasibleError
 from suffice.method.masked import Masked
@@ -43,7 +43,7 @@ class MicroaggregateNoise(Recordwise):
     (True, True)
     """
 
-    keeps: ClassVar = ("mean", "covariance")
+    keeps: ClassVar[tuple[str, ...]] = ("mean", "covariance")
     by_parts: ClassVar = False
     references: ClassVar = ("Oganian & Karr (2006)", "Woo, Reiter, Oganian & Karr (2009)")
 
@@ -60,14 +60,20 @@ class MicroaggregateNoise(Recordwise):
         E = root * (records.Y - M)
         lost = gqr(E)
         Z = root * stream.generator("noise").standard_normal((records.n, lost.rank))
-        T = gqr(split(Z, np.hstack([root, root * (M - np.average(M, axis=0, weights=records.w))]))[1]).Q
+        T = self._scores(Z, M, root, lost, records)
+        noise = np.divide(T @ lost.R, root, out=np.zeros_like(E), where=root > 0)
+        return Masked(M + noise, (f"share of the variance that is noise: {_share(E, root * _centred(records)):.4f}",))
+
+    def _scores(self, Z: Array, M: Array, root: Array, lost: GQR, records: Records) -> Array:
+        """T*, orthogonal to 1 and M."""
+        means_too = np.hstack([root, root * (M - np.average(M, axis=0, weights=records.w))])
+        T = gqr(split(Z, means_too)[1]).Q
         if T.shape[1] < lost.rank:
             raise InfeasibleError(
                 f"The noise needs {lost.rank} directions and the data leave {T.shape[1]}.\n"
                 f"  rows {records.n} . confidential {records.Y.shape[1]}\nMask fewer variables together."
             )
-        noise = np.divide(T @ lost.R, root, out=np.zeros_like(E), where=root > 0)
-        return Masked(M + noise, (f"share of the variance that is noise: {_share(E, root * _centred(records)):.4f}",))
+        return T
 
     @classmethod
     def examples(cls) -> tuple[MicroaggregateNoise, ...]:

@@ -150,4 +150,5 @@ class Layout:
             prod(category.size for category in list(self.design.categories.values())[1:]),
             self.wanted.matrices(records[:, self.width - self.wanted.width :]),
             self.wanted.labels(records[:, self.width - self.wanted.width :]),
+            self.started,
         )

@@ -69,6 +69,19 @@ def correlations(before: Array, after: Array, names: Sequence[str]) -> str:
     return _png(figure)
 
 
+def loadings(panels: Sequence[tuple[str, Array]]) -> str:
+    """Loadings about zero, a panel for each column or component (Calvino, Figure 1): for the data holder alone."""
+    figure = _figure(3.2 * len(panels), 3.0)
+    for place, (title, values) in enumerate(panels, 1):
+        axes = figure.add_subplot(1, len(panels), place)
+        large = np.abs(values) >= np.abs(values).max(initial=0.0)
+        axes.axhline(0.0, color=BEFORE, linewidth=0.8)
+        axes.scatter(np.arange(1, len(values) + 1), values, c=np.where(large, AFTER, BEFORE))
+        axes.set_title(_plain(title))
+        axes.set_ylim(-1.05, 1.05)
+    return _png(figure)
+
+
 def _name_sides(axes: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
     axes.set_yticks(range(len(rows)), [_plain(name) for name in rows])
     axes.set_xticks(range(len(columns)), [_plain(name) for name in columns], rotation=60, ha="right")
