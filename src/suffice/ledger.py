@@ -71,8 +71,12 @@ class Trace:
         found = [_beyond(few.sample, many.sample)]
         found += [_beyond(many.sample, few.sample)] if few.bits == many.bits else []
         seen = max(found)
-        likely = seen * (1 - 1 / (9 * seen) - 1.96 / (3 * seen**0.5)) ** 3 if seen else 0.0  # a Poisson mean's low end
-        return max(1, seen, int(likely * 2**few.bits), abs(self.cells - other.cells))
+        return max(1, seen, int(fewest(seen) * 2**few.bits), abs(self.cells - other.cells))
+
+
+def fewest(seen: int) -> float:
+    """The low end of a Poisson mean, with odds of 40 to 1, of which so many were seen."""
+    return seen * (1 - 1 / (9 * seen) - 1.96 / (3 * seen**0.5)) ** 3 if seen else 0.0
 
 
 def _pairs(found: Fingerprint) -> Iterator[tuple[int, int]]:
@@ -129,6 +133,10 @@ class Entry:
     """Of every column with a role, confidential ones first."""
     ties: tuple[Trace, ...] = ()
     """Of each confidential column together with all that the scheme names: whether it can be made again."""
+    records: int = 0
+    """Of the file."""
+    sketch: str = ""
+    """Some records of all columns that have traces, sealed with the key."""
 
     @classmethod
     def now(

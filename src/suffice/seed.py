@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import hmac
 import os
 import re
@@ -95,6 +97,25 @@ class Seed:
     def digest(self, *parts: str) -> str:
         """A keyed digest that tells nothing to those without the key."""
         return self.derive("digest", *parts)._key.hex()[:32]
+
+    def seal(self, data: bytes) -> str:
+        """Bytes as text that tells nothing to those without the key; the same for the same bytes."""
+        tag = hmac.digest(self._key, b"seal:" + data, "sha256")[:16]
+        return base64.b64encode(tag + self._veiled(tag, data)).decode("ascii")
+
+    def unseal(self, text: str) -> bytes:
+        """The bytes that were sealed with this key; anything else is a ValueError."""
+        sealed = base64.b64decode(text, validate=True)
+        data = self._veiled(sealed[:16], sealed[16:])
+        if not hmac.compare_digest(self.seal(data), text):
+            raise ValueError("not sealed with this key")
+        return data
+
+    def _veiled(self, tag: bytes, data: bytes) -> bytes:
+        """With random bytes of its own added to each, or taken away."""
+        key = hmac.digest(self._key, b"veil:" + tag, "sha256")
+        both = (np.frombuffer(each, np.uint8) for each in (data, hashlib.shake_256(key).digest(len(data))))
+        return bytes(np.bitwise_xor(*both).data)
 
     def __repr__(self) -> str:
         return "Seed(...)"

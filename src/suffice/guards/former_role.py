@@ -10,7 +10,8 @@ from suffice.risk.assessment import Assessment
 def former_role(risk: Assessment) -> Finding | None:
     """Once confidential, always: a column that leaves now and was protected in an earlier release stops.
 
-    Beside the release that protected it it gives every record. Where a column that is confidential now has left
+    Beside the release that protected it it gives every record; so does a column that tells it - a logarithm, another
+    unit, other labels, its parts - or a sum of several. Where a column that is confidential now has left
     before, nothing new is lost, but nothing is protected either: warn.
     """
     history = risk.history
@@ -18,7 +19,8 @@ def former_role(risk: Assessment) -> Finding | None:
         return Finding(
             "former-role",
             "stop",
-            f"{listed(history.revealed)} would leave unchanged and was confidential in an earlier release.",
+            f"{listed(history.revealed)} would leave unchanged and was confidential in an earlier release, or tells what "
+            "was.",
             "Make it confidential again, or leave it out.",
             {"columns": len(history.revealed)},
         )

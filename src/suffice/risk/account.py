@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,16 @@ from suffice.design.design import Design
 from suffice.design.formula import parse
 from suffice.design.missing import complete
 from suffice.design.roles import Roles
+from suffice.errors import FileError
 from suffice.ledger import Entry, Ledger, Scheme, Trace
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
+from suffice.risk.leaving import cells_at
+from suffice.risk.sketch import Search, Sketch, keyed
 from suffice.risk.units import exact_words
 from suffice.rows.fingerprint import Fingerprint, Fingerprints, value_words
-from suffice.rows.multiset import fingerprints
-from suffice.rows.rows import Block, Rows
+from suffice.rows.multiset import Words, fingerprints
+from suffice.rows.rows import Block, Product, Rows
 from suffice.seed import Seed
 from suffice.statistics.statistic import Promise
 
@@ -51,6 +54,10 @@ class Account:
     rows: Rows
     design: Design
     entry: Entry
+    sketch: Sketch | None = None
+    """Some records of the columns with a role, those among them that earlier releases remember."""
+    columns: tuple[str, ...] = ()
+    """These columns, in their order."""
 
     @classmethod
     def of(
@@ -78,9 +85,34 @@ class Account:
         if account.ledger is None:
             return account
         named = [(role, column) for role, column in _named(done.design.roles) if rows.kinds.get(column) in READ]
-        found = account.fingerprints({column for _, column in named}, [scheme])
+        columns = [column for _, column in named]
+        former = [each for other in account.ledger.others(name) if (each := account.opened(other)) is not None]
+        by = [column for role, column in named if role == "identifiers"]
+        look = partial(Sketch.of, columns=columns, by=by, key=account.key, wanted=Search.of(former) if former else None)
+        found, sketch = account.looked({*columns}, [scheme], look)
         traces = tuple(Trace.of(seed, role, column, found[column]) for role, column in named)
-        return replace(account, entry=replace(entry, traces=traces, ties=account.ties(found, 0)))
+        entry = replace(entry, traces=traces, ties=account.ties(found, 0))
+        entry = replace(entry, records=rows.n, sketch=seed.seal(sketch.packed()))
+        return replace(account, entry=entry, sketch=sketch, columns=tuple(columns))
+
+    def keyed(self, name: str) -> str:
+        """The name of a column as the ledger has it."""
+        return _keyed(self.seed, name)
+
+    @property
+    def key(self) -> int:
+        """Of words for values."""
+        return int(self.seed.digest("words")[:16], 16)
+
+    def opened(self, entry: Entry) -> Sketch | None:
+        """The records that an earlier release remembers; None where it does not."""
+        try:
+            return Sketch.unpacked(self.seed.unseal(entry.sketch), len(entry.traces)) if entry.sketch else None
+        except ValueError:
+            raise FileError(
+                "The ledger beside the key file is damaged, or was made with another key.\n"
+                "Restore it from a backup; without it earlier releases cannot be judged."
+            ) from None
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -108,22 +140,40 @@ class Account:
         pairs = [(name, found[place, name]) for name in self.design.confidential]
         return tuple(Trace.of(self.seed, "tie", name, each) for name, each in pairs)
 
-    def fingerprints(self, columns: set[str], schemes: Sequence[Scheme]) -> Fingerprints:
-        """Of columns, and of every confidential column with what each scheme names, in one pass."""
-        key, own = int(self.seed.digest("words")[:16], 16), self.design.confidential
+    def fingerprints(self, schemes: Sequence[Scheme]) -> Fingerprints:
+        """Of every confidential column with what each scheme names."""
+        found: Fingerprints = self.looked(set(), schemes)[0]
+        return found
+
+    def looked(self, columns: set[str], schemes: Sequence[Scheme], *looks: Callable[[Block], Any]) -> Product:
+        """Fingerprints of columns, and of every confidential column with what each scheme names, and other looks, in
+        one pass."""
+        key, own = self.key, self.design.confidential
         beside = [[*columns_of(each), *(self.names[name] for name in _confidential(each))] for each in schemes]
         needed = {*columns, *own, *(name for names in beside for name in names)}
 
-        def of(block: Block) -> Fingerprints:
+        def of(block: Block) -> Product:
             words = {name: value_words(block.columns[name]) for name in {*columns, *own}}
             found = Fingerprints({name: Fingerprint.of(words[name], key) for name in columns})
             for place, names in enumerate(beside):
                 others = [exact_words(block.columns[name]) for name in names]
                 for name in own:
                     found[place, name] = Fingerprint.of(fingerprints(len(block), [words[name], *others]), key)
-            return found
+            return Product(found, *(look(block) for look in looks))
 
         return self.rows.fold(of, sorted(needed), "looking at the ledger")
+
+    def words_at(self, places: NDArray[np.int64], columns: Sequence[str]) -> dict[str, Words]:
+        """Keyed words of columns in some records, by their places in rising order."""
+        key = self.key  # the seed itself goes nowhere
+
+        def of(block: Block) -> list[dict[str, Words]]:
+            first, last = np.searchsorted(places, [block.start, block.start + len(block)])
+            rows = places[first:last] - block.start
+            return [{name: keyed(cells_at(block.columns[name], rows), key) for name in columns}]
+
+        parts = self.rows.fold(of, columns, "looking at the ledger")
+        return {name: np.concatenate([part[name] for part in parts]) for name in columns}
 
 
 def columns_of(scheme: Scheme) -> list[str]:

@@ -63,7 +63,7 @@ class LeavingMeasure:
         chosen = self.places[first:last] - block.start
         if self.part < 1 and len(chosen):
             chosen = chosen[_strata(self.design, block)[chosen] < np.uint64(self.part * 2**64)]
-        return [Block(block.start, {n: _taken(block.columns[n], chosen) for n in columns})] if len(chosen) else []
+        return [Block(block.start, {n: cells_at(block.columns[n], chosen) for n in columns})] if len(chosen) else []
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,7 +132,8 @@ class LeavingSample:
 READ = ("float", "integer", "category", "date")
 
 
-def _taken(values: Any, chosen: NDArray[np.int64]) -> Any:
+def cells_at(values: Any, chosen: NDArray[np.int64]) -> Any:
+    """Some cells of a column."""
     return values.take(arrow(chosen) if isinstance(values, pa.Array) else chosen)
 
 
