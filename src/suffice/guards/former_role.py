@@ -19,8 +19,8 @@ def former_role(risk: Assessment) -> Finding | None:
         return Finding(
             "former-role",
             "stop",
-            f"{listed(history.revealed)} would leave unchanged and was confidential in an earlier release, or tells what "
-            "was.",
+            f"{listed(history.revealed)} would leave unchanged and was confidential in an earlier release, or tells "
+            "what was.",
             "Make it confidential again, or leave it out.",
             {"columns": len(history.revealed)},
         )
