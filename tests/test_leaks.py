@@ -274,12 +274,18 @@ FORBIDDEN_MODULES = {
 }
 
 
+def of_a_tree(node: ast.Attribute) -> bool:
+    """Nearest neighbours: KDTree(...).query(points) runs no text."""
+    made = node.value
+    return node.attr == "query" and isinstance(made, ast.Call) and ast.unparse(made.func) == "KDTree"
+
+
 def offences(tree: ast.AST) -> list[str]:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FORBIDDEN_CALLS:
             found.append(node.func.id)
-        if isinstance(node, ast.Attribute) and node.attr in FORBIDDEN_ATTRIBUTES:
+        if isinstance(node, ast.Attribute) and node.attr in FORBIDDEN_ATTRIBUTES and not of_a_tree(node):
             found.append(node.attr)
         if isinstance(node, ast.keyword) and node.arg in ("allow_pickle", "shell"):
             found.append(node.arg)

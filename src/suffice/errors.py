@@ -86,9 +86,17 @@ def attempt(read: Callable[[], T]) -> T | None:
     try:
         return read()
     except Exception as error:
-        if starved(error):
-            raise MemoryError from None
+        refuse_starved(error)
         return None
+
+
+def refuse_starved(error: BaseException) -> None:
+    """A parser that found no memory: there is none, or a damaged file has asked for what no machine has."""
+    if starved(error):
+        raise FileError(
+            "There is not enough memory to read the data, or a file is damaged and asks for more than there is.\n"
+            "Look whether other programs read it; name fewer columns, or give the data as Parquet."
+        ) from None
 
 
 def starved(error: BaseException) -> bool:
@@ -100,7 +108,7 @@ def starved(error: BaseException) -> bool:
         "out of memory",
         "cannot allocate",
         "malloc of size",
-        "unavailable",
+        "resource temporarily unavailable",
     )
     return isinstance(error, MemoryError) or number == errno.ENOMEM or any(each in text for each in said)
 

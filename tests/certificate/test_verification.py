@@ -22,6 +22,7 @@ import suffice
 from suffice import Ipso, Mixture, Restore, Roles, Rotate, Seed, protect, verify
 from suffice.design.role import declared
 from suffice.errors import InputError
+from suffice.files.draft import Draft
 
 ROLES = Roles(confidential=["y", "z"], given="C(g) + x", weight="w", identifiers=["id"], keep=["when", "note"])
 
@@ -268,6 +269,8 @@ def test_a_certificate_beside_the_file_must_be_of_it(tmp_path: Path) -> None:
     assert [finding.rule for finding in found.findings] == ["digest"]
     (tmp_path / "out.csv.certificate.json").write_text("{}")
     assert any("names no digest" in each for each in verify(data, path, ROLES).unchecked)
+    (tmp_path / "out.csv.certificate.json").write_text("{")
+    assert any("certificate.json cannot be read" in each for each in verify(data, path, ROLES).unchecked)
     (tmp_path / "out.csv.certificate.json").unlink()
     found = verify(data, path, ROLES)
     assert found.passes
@@ -322,7 +325,8 @@ def test_the_certificate_names_a_command_that_verifies(tmp_path: Path) -> None:
 def test_whole_numbers_do_not_let_other_columns_go() -> None:
     """Rounding moves what is rounded, by what rounding can: all else is as it was, or it is said."""
     rng, n = np.random.default_rng(1), 400
-    data = pd.DataFrame({"a": rng.uniform(50, 100, n), "b": rng.uniform(1, 200, n).round()})
+    a = rng.uniform(50, 100, n)
+    data = pd.DataFrame({"a": a, "b": (2 * a + rng.uniform(1, 50, n)).round()})  # what is shuffled follows no longer
     asked = Roles(confidential=["a", "b"], integer=["b"])
     released = protect(data, asked, Ipso()).frame
     assert verify(data, released, asked).holds
@@ -330,3 +334,37 @@ def test_whole_numbers_do_not_let_other_columns_go() -> None:
     assert not verify(data, released.assign(b=(released["b"] * 3).round()), asked).holds
     shuffled = released["b"].sample(frac=1, random_state=1).to_numpy()
     assert not verify(data, data.assign(a=data["a"].to_numpy()[::-1], b=shuffled), asked).passes
+
+
+@pytest.mark.parametrize("named", range(5))
+def test_a_forced_write_that_is_killed_leaves_the_old_files_the_new_ones_or_what_verify_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: int
+) -> None:
+    """Killed when `named` of certificate, page, report and release have their names, and without a way out."""
+    data, path, report, old = frame(), tmp_path / "out.csv", tmp_path / "report.html", b""
+    for key in (1, 2):
+        release = protect(data, ROLES, Ipso(), seed=Seed.for_tests(key), accept={"seed": "a test"})
+        if key == 2:
+            _killed_after(named, monkeypatch)
+        try:
+            release.write(path, force=True, report=report)
+        except KeyboardInterrupt:
+            assert named < 4
+        else:
+            assert key == 1 or named == 4
+        old = old or path.read_bytes()
+    rules = [finding.rule for finding in verify(data, path, ROLES).findings]
+    assert rules == ([] if named in (0, 4) else ["digest"])
+    assert (path.read_bytes() == old) == (named < 4)
+
+
+def _killed_after(named: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, left = Draft.name, iter(range(named))
+
+    def killed(draft: Draft) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        name(draft)
+
+    monkeypatch.setattr(Draft, "name", killed)
+    monkeypatch.setattr(Draft, "withdraw", lambda _: True)

@@ -21,6 +21,7 @@ import pytest
 
 from suffice import Ipso, cli
 from suffice.demo import firms
+from suffice.rows.threads import cores
 
 CONFIDENTIAL = ["--confidential", "turnover,wages,taxes"]
 ROLES = [*CONFIDENTIAL, "--given", "C(region) + log(employees)", "--identifiers", "firm_id"]
@@ -446,6 +447,25 @@ def test_memory_that_runs_out_is_a_sentence(suffice, monkeypatch, error):
     assert "123456" not in ended.err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to this limit")
+@pytest.mark.parametrize("words", [("protect", "firms.parquet", "-o", "out.csv", *ROLES), ("methods",)])
+def test_too_few_addresses_are_a_sentence_before_a_library_waits_for_them(words):
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (400 * 2**20,) * 2)\n"
+        f"sys.argv = ['suffice', *{words!r}]; from suffice.cli import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 7
+    assert "not enough memory" in ended.stderr
+    assert "400 MB" in ended.stderr
+
+
+def test_few_addresses_are_for_one_thread(monkeypatch):
+    assert cores() == len(os.sched_getaffinity(0))
+    monkeypatch.setattr("suffice.rows.threads.addresses", lambda: 2**31)
+    assert cores() == 1
+
+
 @dataclass(frozen=True)
 class ThreeTimes(Ipso):
     """Three data sets, each with numbers of its own."""
@@ -486,7 +506,12 @@ def test_semicolons_decimal_commas_and_another_encoding(suffice):
     words = ("--confidential", "y", "--given", "x", "--keep", "town", "--encoding", "cp1252")
     assert suffice("protect", "firms.csv", "-o", "out.csv", *words).code == 0
     assert Path("out.csv").read_text("cp1252").splitlines()[0] == "x;y;town"
-    assert suffice("verify", "firms.csv", "out.csv", *words).code == 0
+    told = json.loads(Path("out.csv.certificate.json").read_text())["verify"]
+    words_told = shlex.split(told.replace("ORIGINAL", "firms.csv"))[1:]
+    assert words_told[-2:] == ["--encoding", "cp1252"]
+    assert suffice(*words_told).code == 0
+    assert suffice("protect", "firms.csv", "-o", "out.parquet", *words).code == 0
+    assert suffice("verify", "firms.csv", "out.parquet", *words).code == 0  # a kind of file that says its own
     ended = suffice("protect", "firms.csv", "-o", "more.csv", *words[:-2])
     assert ended.code == 3
     assert "Name its encoding" in ended.err

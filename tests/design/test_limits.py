@@ -195,7 +195,7 @@ def test_bounds_as_options():
     assert BOUNDS.parse([OBSERVED], "--bound") == OBSERVED
     assert BOUNDS.parse(None, "--bound") == {}
     with pytest.raises(UsageError, match="--bound number 1 is not of the form"):
-        BOUNDS.parse([OBSERVED, "wages=0:"], "--bound")
+        BOUNDS.parse(["observed", "wages=0:"], "--bound")
 
 
 def test_the_command_line_takes_limits():
@@ -360,3 +360,27 @@ def test_a_parquet_file_is_held_to_the_same_limits(tmp_path):
 def test_a_repr_holds_no_numbers():
     limits = learn(bounds={"wages": (0, 12345)}, edits=["cost: wages <= 54321"])
     assert repr(limits) == "Limits(cost, bounds of wages)"
+
+
+def test_observed_signs_and_bounds_of_some_columns_go_together():
+    """What is named wins, also where it is no bound at all; alone, the word stays what it was."""
+    both = learn(bounds=[OBSERVED, ("taxes", (0, 5)), "wages=:"])
+    assert both.low.tolist() == [-np.inf, 0.0, 0.0, -np.inf, 0.0]
+    assert both.high.tolist() == [np.inf, 5.0, np.inf, np.inf, np.inf]
+    assert BOUNDS.parse([OBSERVED, "taxes=0:5"], "--bound") == [OBSERVED, "taxes=0:5"]
+    assert BOUNDS.parse([OBSERVED], "--bound") == roles(bounds=[OBSERVED]).bounds == OBSERVED
+    settled = roles(bounds=[OBSERVED, "taxes=0:5"])
+    assert replace(settled, given="").bounds == settled.bounds == (OBSERVED, ("taxes", (0.0, 5.0)))
+    assert roles(bounds=BOUNDS.spell(settled.bounds)).bounds == settled.bounds
+    assert "'tax'" in refused(bounds=[OBSERVED, "tax=0:5"])
+
+
+def test_a_plan_and_a_part_of_the_columns_have_both_too():
+    words = ["observed-sign", "taxes=0:5"]
+    tables = {"data": {"path": "f.csv"}, "roles": {"confidential": list(COLUMNS), "bounds": words}}
+    plan = Plan.of({**tables, "release": {"path": "o.csv"}})
+    assert Plan.parse(plan.to_toml()).roles.build().bounds == roles(bounds=words).bounds
+    rows = MemoryRows(pa.table({**FIRMS, "o": FIRMS["wages"]}))
+    design = Design.learn(rows, Roles(confidential=["o", "taxes", "profit"], bounds=words))
+    assert design.part(["taxes"]).roles.bounds == (OBSERVED, ("taxes", (0.0, 5.0)))
+    assert design.part(["profit"]).roles.bounds == OBSERVED

@@ -12,11 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import feather
 
 import suffice.files.csv
-from suffice.errors import FileError, InputError, SufficeError, UsageError
+from suffice.errors import FileError, InputError, SufficeError, UsageError, attempt
 from suffice.files.format import Format
 from suffice.files.kind import kind_by_suffix, kind_of, write_kind
+from suffice.files.source import open_rows
 from suffice.files.table import read_table
 from suffice.files.writer import Writer, write_table
 from suffice.rows.arrow import columns_of, kinds, numeric_trouble
@@ -450,3 +452,26 @@ def test_pieces_are_one_file(tmp_path, kind):
     read = pq.read_table if kind == "parquet" else lambda path: read_table(path)[0]
     pieces, whole = (read(tmp_path / f"{name}.{kind}") for name in ("pieces", "whole"))
     assert pieces.to_pylist() == whole.to_pylist() == table.to_pylist()
+
+
+@pytest.mark.parametrize("error", [MemoryError(SECRET), pa.ArrowMemoryError(f"malloc of size {SECRET} failed")])
+@pytest.mark.parametrize("name", ["x.feather", "x.parquet"])
+def test_a_parser_that_finds_no_memory_is_one_sentence(tmp_path, monkeypatch, error, name):
+    """A damaged file may ask for what no machine has."""
+    path = tmp_path / name
+    (pq.write_table if name == "x.parquet" else feather.write_feather)(pa.table({"a": [1.0, 2.0]}), path)
+
+    def starving(*_, **__):
+        raise error
+
+    monkeypatch.setattr(pa.ipc, "open_file", starving)
+    monkeypatch.setattr(pq, "ParquetFile", starving)
+    with pytest.raises(FileError) as caught:
+        open_rows(path, 1, None)
+    assert "not enough memory to read the data, or a file is damaged" in str(caught.value)
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_text_that_says_unavailable_is_no_lack_of_memory():
+    assert attempt(lambda: pa.scalar("unavailable").cast(pa.float64())) is None

@@ -22,7 +22,7 @@ from suffice.design.missing import complete
 from suffice.design.profile import Matrices, centre_of
 from suffice.design.roles import Roles
 from suffice.errors import InputError, escaped
-from suffice.files.format import in_encoding
+from suffice.files.format import both_in_encoding
 from suffice.files.source import digest_of, open_rows
 from suffice.guards.finding import Finding, Findings, gravest
 from suffice.progress import Progress, listener
@@ -130,11 +130,11 @@ def verify(
     release, identifiers, and a certificate beside the file that is of another file are findings that stop it.
     Nothing about the random numbers or the method is needed or known.
 
-    encoding: of text files that are not UTF-8
+    encoding: of text that is not UTF-8, as `protect` takes it
     """
     with one_blas_thread():
         progress = listener(progress)
-        pair = (in_encoding(data, encoding) for data in (original, released))
+        pair = both_in_encoding(original, released, encoding)
         source, leaving = (open_rows(data, threads or cores(), progress) for data in pair)
         coding = _coding(source, leaving, roles)
         before, after = complete(coding.encoded(source), roles), coding.encoded(leaving)
@@ -362,7 +362,11 @@ def _findings(after: Rows, roles: Roles) -> Iterator[Finding]:
         yield Finding("identifiers", "stop", f"the released file has identifiers: {', '.join(named)}", "Drop them.")
     extra = [name for name in after.kinds if name not in roles.columns]
     if extra:
-        yield Finding("unknown-columns", "warn", f"{len(extra)} released columns have no role: {', '.join(extra)}")
+        yield Finding("unknown-columns", "warn", f"{_columns(len(extra))} no role: {', '.join(extra)}")
+
+
+def _columns(count: int) -> str:
+    return "1 released column has" if count == 1 else f"{count} released columns have"
 
 
 def _paper(released: Any) -> tuple[list[Finding], tuple[str, ...]]:
@@ -372,7 +376,9 @@ def _paper(released: Any) -> tuple[list[Finding], tuple[str, ...]]:
         return [], ("whether the file is as it was certified: no certificate lies beside it",)
     try:
         digest = json.loads(path.read_text(encoding="utf-8"))["digest"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, RecursionError):
+        return [], (f"whether the file is as it was certified: {path.name} cannot be read",)
+    except (KeyError, TypeError):
         return [], (f"whether the file is as it was certified: {path.name} names no digest",)
     if digest == digest_of(released):
         return [], ()
@@ -381,7 +387,7 @@ def _paper(released: Any) -> tuple[list[Finding], tuple[str, ...]]:
             "digest",
             "stop",
             f"the file is not the one that {path.name} was made for: it has another SHA-256",
-            "Find out what changed the file, and release the one that was certified.",
+            "Find out what changed the file, or whether its writing was cut short; release the one that was certified.",
         )
     ], ()
 

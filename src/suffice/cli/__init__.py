@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import signal
 import sys
 import traceback
@@ -18,6 +19,7 @@ MEMORY = (
 
 def main() -> NoReturn:
     """Run the command; every failure is a message on stderr and an exit code, never a traceback."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes addresses, and none is used
     gc.set_threshold(100_000)  # modules being loaded are no garbage, and looking through them takes time
     from suffice.cli.app import app
 

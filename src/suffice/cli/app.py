@@ -10,7 +10,7 @@ import typer
 from suffice.cli import options as o
 from suffice.design.role import pairs
 from suffice.design.roles import Roles
-from suffice.errors import UsageError
+from suffice.errors import FileError, UsageError
 
 app = typer.Typer(
     name="suffice",
@@ -23,6 +23,25 @@ app = typer.Typer(
 )
 key = typer.Typer(help="The secret key that decides a release.", no_args_is_help=True)
 app.add_typer(key, name="key")
+
+
+ROOM = 2**30
+"""Bytes of addresses below which the libraries may wait for memory for ever, or end the process without a word."""
+
+
+def _roomy() -> None:
+    """Refuses to begin where the system lets the process have too few addresses (ulimit -v)."""
+    from suffice.rows.threads import addresses, take_buffers
+
+    most = addresses()
+    if most is None:
+        return
+    if most < ROOM:
+        raise FileError(
+            f"There is not enough memory for this request: the process may have {most // 2**20:,} MB, and the "
+            f"libraries alone want {ROOM // 2**20:,}.\nRaise the limit (ulimit -v {ROOM // 2**10} or more)."
+        )
+    take_buffers()
 
 
 def _version(asked: bool) -> None:
@@ -51,6 +70,7 @@ def run(
     threads: o.Threads = None,
 ) -> None:
     """Do what a plan says: read, protect, judge, write, certify."""
+    _roomy()
     from suffice.cli.command import Command
     from suffice.plan.plan import Plan
 
@@ -77,6 +97,7 @@ def protect(
     encoding: o.Encoding = None,
 ) -> None:
     """Protect DATA and write a certified release."""
+    _roomy()
     from suffice.catalogue import PLAIN
     from suffice.cli.command import Command
     from suffice.plan.plan import Plan
@@ -112,6 +133,7 @@ def verify(
     encoding: o.Encoding = None,
 ) -> None:
     """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
+    _roomy()
     from suffice.cli.command import Command
 
     Command(quiet, as_json).verify(original, released, Roles(**roles), threads, encoding)
@@ -123,6 +145,7 @@ def methods(
     as_json: o.Json = False,
 ) -> None:
     """List the methods, or describe one: parameters, promises, references."""
+    _roomy()
     from suffice.cli import methods as listing
 
     listing.show(name, as_json)
@@ -145,6 +168,7 @@ def demo(
     quiet: o.Quiet = False,
 ) -> None:
     """Make a file of firms, protect it, verify it, and show before and after."""
+    _roomy()
     from suffice.cli.demo import tour
 
     tour(folder, force, quiet)

@@ -14,20 +14,32 @@ OBSERVED = "observed-sign"
 WRITTEN = 'Write (low, high) with None where there is no end, or "low:high" with nothing there.'
 
 Span = tuple[float | None, float | None]
-Bounds = tuple[tuple[str, Span], ...]
+Bounds = tuple[str | tuple[str, Span], ...]
+"""By column, sorted; before them the word observed-sign, where that is said of all others."""
 
 
-def parse(words: list[str] | None, option: str) -> dict[str, str] | str:
-    """['a=0:', 'b=:1'] -> {'a': '0:', 'b': ':1'}; the word observed-sign stays."""
-    return OBSERVED if words == [OBSERVED] else pairs(words, option)
+def parse(words: list[str] | None, option: str) -> dict[str, str] | list[str] | str:
+    """['a=0:', 'b=:1'] -> {'a': '0:', 'b': ':1'}; the word observed-sign stays, alone or before them."""
+    named = pairs([word for word in words or () if word != OBSERVED], option)
+    if OBSERVED not in (words or ()):
+        return named
+    return [OBSERVED, *(f"{name}={span}" for name, span in named.items())] if named else OBSERVED
 
 
 def spelt(bounds: Bounds | str) -> list[str]:
     """What `parse` and `read` make these bounds of."""
-    if isinstance(bounds, str):
-        return [bounds]
-    ends = [(name, ["" if end is None else f"{end:.17g}" for end in span]) for name, span in bounds]
-    return [f"{name}={':'.join(both)}" for name, both in ends]
+    ends = [(name, ["" if end is None else f"{end:.17g}" for end in span]) for name, span in by_column(bounds).items()]
+    return [*([OBSERVED] if observed(bounds) else []), *(f"{name}={':'.join(both)}" for name, both in ends)]
+
+
+def observed(bounds: Bounds | str) -> bool:
+    """Whether columns without negatives stay without, those with bounds of their own aside."""
+    return OBSERVED in ([bounds] if isinstance(bounds, str) else bounds)
+
+
+def by_column(bounds: Bounds | str) -> dict[str, Span]:
+    """The bounds that are named."""
+    return {} if isinstance(bounds, str) else dict(pair for pair in bounds if not isinstance(pair, str))
 
 
 BOUNDS = RoleRule("NAME=LOW:HIGH", list[str], option="--bound", parse=parse, spell=spelt)
@@ -39,21 +51,27 @@ def read(bounds: Any, confidential: Sequence[str]) -> Bounds | str:
 
     >>> read({"turnover": (0, None), "share": "0:1"}, ["turnover", "share"])
     (('share', (0.0, 1.0)), ('turnover', (0.0, None)))
+    >>> read(["observed-sign", "share=0:1"], ["turnover", "share"])
+    ('observed-sign', ('share', (0.0, 1.0)))
     """
     if bounds == OBSERVED:
         return OBSERVED
     if isinstance(bounds, str) or not isinstance(bounds, Mapping | Sequence):
-        raise UsageError(f"`bounds` must be bounds by column name, or {OBSERVED!r}.")
-    pairs = list(bounds.items() if isinstance(bounds, Mapping) else bounds)
-    mistakes = list(_mistakes(pairs, confidential))
+        raise UsageError(f"`bounds` must be bounds by column name, or {OBSERVED!r}, or a list of both.")
+    given = list(bounds.items() if isinstance(bounds, Mapping) else bounds)
+    signs, listed = OBSERVED in given, [each for each in given if each != OBSERVED]
+    words = [each for each in listed if isinstance(each, str) and "=" in each]
+    found = [*(each for each in listed if each not in words), *pairs(words, "`bounds`").items()]
+    mistakes = list(_mistakes(found, confidential))
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    spans = {name: _span(value) for name, value in pairs}
-    return tuple((name, spans[name]) for name in sorted(spans) if spans[name] != (None, None))
+    spans = {name: _span(value) for name, value in found}
+    named = tuple((name, spans[name]) for name in sorted(spans) if signs or spans[name] != (None, None))
+    return (OBSERVED, *named) if signs and named else OBSERVED if signs else named
 
 
-def _mistakes(pairs: Sequence[Any], confidential: Sequence[str]) -> Iterator[str]:
-    for pair in pairs:
+def _mistakes(found: Sequence[Any], confidential: Sequence[str]) -> Iterator[str]:
+    for pair in found:
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) and pair[0]):
             yield "`bounds` must name columns, each a text that is not empty."
             continue

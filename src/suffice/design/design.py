@@ -128,7 +128,9 @@ class Design:
         roles = replace(
             self.roles,
             confidential=tuple(confidential),
-            bounds=bounds if isinstance(bounds, str) else tuple(pair for pair in bounds if pair[0] not in gone),
+            bounds=bounds
+            if isinstance(bounds, str)
+            else tuple(each for each in bounds if isinstance(each, str) or each[0] not in gone),
             integer=tuple(name for name in self.roles.integer if name not in gone),
             edits=tuple(
                 text

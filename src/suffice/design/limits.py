@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from suffice.algebra.array import Array, Flags
-from suffice.design.bounds import OBSERVED, whole
+from suffice.design.bounds import by_column, observed, whole
 from suffice.design.design import Design
 from suffice.design.edits import Edit
 from suffice.design.inspection import Troubles
@@ -211,12 +211,12 @@ def _ends(rows: Rows, design: Design) -> tuple[Array, Array]:
     """low and high of each column; whole numbers keep to the whole numbers between them."""
     names, roles = design.confidential, design.roles
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    if roles.bounds == OBSERVED:
+    if observed(roles.bounds):
         lowest = rows.fold(
             lambda b: _Largest(-np.fmin.reduce(_confidential(b, names), axis=0)), names, "looking at signs"
         )
-        return np.where(lowest.values <= 0, 0.0, -np.inf), high
-    for name, written in roles.bounds:
+        low = np.where(lowest.values <= 0, 0.0, -np.inf)
+    for name, written in by_column(roles.bounds).items():
         j = names.index(name)
         span = whole(written) if name in roles.integer else written
         low[j] = -np.inf if span[0] is None else span[0]

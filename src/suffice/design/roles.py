@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from suffice.design.bounds import BOUNDS, whole
+from suffice.design.bounds import BOUNDS, by_column, whole
 from suffice.design.bounds import read as read_bounds
 from suffice.design.edits import Edit
 from suffice.design.edits import parse as parse_edit
@@ -49,7 +49,7 @@ class Roles:
     identifiers: Sequence[str] = role(COLUMNS, "Columns dropped because they name a record.", (), always=True)
     keep: Sequence[str] = role(COLUMNS, "Columns released unchanged; nothing promised.", (), always=True)
     merge_below: int = role(at_least(0), "Join categories with fewer records than this.", 0, always=True)
-    bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; or observed-sign.", ())
+    bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; observed-sign for all others.", ())
     integer: Sequence[str] = role(
         replace(COLUMNS, of_confidential=True), "Confidential columns that hold whole numbers.", ()
     )
@@ -218,7 +218,7 @@ def _limits(roles: Roles) -> Iterator[str]:
 
 
 def _bounded(roles: Roles) -> Iterator[str]:
-    bounds = dict(() if isinstance(roles.bounds, str) else roles.bounds)
+    bounds = by_column(roles.bounds)
     for each, value in roles.items():
         for name in [name for name in value if name not in roles.confidential] if each.rule.of_confidential else ():
             yield f"`{each.name}` names {name!r}, which is not confidential.{suggest(name, roles.confidential)}"

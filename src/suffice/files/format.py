@@ -49,6 +49,20 @@ class Format:
         return cls(own.kind, found.delimiter if same else own.delimiter, found.decimal, encoding)
 
 
+def both_in_encoding(original: Any, released: Any, encoding: str | None) -> tuple[Any, Any]:
+    """Data, and what is released of them: text in their encoding, or a kind of file that says its own."""
+    if encoding is None:
+        return original, released
+    files = (
+        each if not isinstance(each, str | os.PathLike) else EncodedFile(Path(each), encoding)
+        for each in (original, released)
+    )
+    before, after = (kind_of(each) if isinstance(each, EncodedFile) else None for each in files)
+    later = after in DELIMITERS and before not in READERS
+    first = original if later and before not in DELIMITERS else in_encoding(original, encoding)
+    return first, in_encoding(released, encoding) if later else released
+
+
 def in_encoding(data: Any, encoding: str | None) -> Any:
     """A path with the encoding of its text; UTF-8 need not be said."""
     if encoding is None:

@@ -39,6 +39,8 @@ class Attestation:
     limits: Limits | None
     coded: Sequence[str] = ()
     """Confidential columns that are no numbers, though they are computed with as such."""
+    encoding: str | None = None
+    """Of the data's text, where that is not UTF-8."""
 
     @property
     def design(self) -> Design:
@@ -66,12 +68,12 @@ class Attestation:
                 f"{name}: released unchanged, its relations to other columns" for name in self.design.roles.keep
             ),
         )
-        roles = self.design.roles
+        options = [*self.design.roles.options("verify"), *(["--encoding", self.encoding] if self.encoding else [])]
         return replace(
             found,
             negative={name: cells for name, cells in found.negative.items() if name not in self.coded},
             accepted={rule: " ".join(reason.split()) for rule, reason in accepted.items()},
-            verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *roles.options("verify")]),
+            verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *options]),
             file=file,
             digest=digest,
             date=datetime.now(UTC).date().isoformat() if file else "",

@@ -21,7 +21,7 @@ from suffice.design.limits import Limits
 from suffice.errors import FileError, NotPreservedError, UsageError, failing, path_of
 from suffice.files.draft import Draft, Labelled, commit, keep_apart, undisturbed
 from suffice.files.format import Format
-from suffice.files.kind import write_kind
+from suffice.files.kind import EncodedFile, write_kind
 from suffice.files.source import digest_of, named_sources, read_back
 from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
@@ -96,7 +96,8 @@ class Release(Exhibit):
         elif rows.held and order is not None:
             state["frame"] = rows.frame(names, coding.decoded(moved(done, order)), order)
         findings = judge(assessment, accept)
-        attestation = Attestation(rows, done, method, assessment, limits, tuple(coding.types))
+        encoding = data.encoding if isinstance(data, EncodedFile) else None
+        attestation = Attestation(rows, done, method, assessment, limits, tuple(coding.types), encoding)
         known = assessment, findings, names, account, accept
         release = cls(data, rows, done, method, seed, *known, attestation, coding, state)
         if held:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.design.bounds import OBSERVED
+from suffice.design.bounds import by_column
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.told import Told
 from suffice.rows.arrow import as_float
@@ -24,7 +24,7 @@ def _middle(sample: LeavingSample, name: str) -> Array:
     """Of the interval that every record has; not a number where it is open."""
     roles, names = sample.design.roles, {*sample.design.confidential}
     low, high = (np.full(len(sample), end) for end in (-np.inf, np.inf))
-    if roles.bounds != OBSERVED and name in (bounds := dict(roles.bounds)):
+    if name in (bounds := by_column(roles.bounds)):
         low[:], high[:] = (
             end if side is None else side for side, end in zip(bounds[name], (-np.inf, np.inf), strict=True)
         )

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from suffice.errors import FileError, InputError
+from suffice.errors import FileError, InputError, refuse_starved
 from suffice.progress import Progress
 from suffice.rows.arrow import blocks, check_names, kinds, rechunked
 from suffice.rows.rows import Block, Rows, per_run
@@ -69,9 +69,8 @@ class ParquetRows(ArrowRows):
             file = _opened(path)
             try:
                 yield from file.iter_batches(per_run(), columns=list(columns), use_threads=self.threads > 1)
-            except MemoryError:
-                raise
-            except (pa.ArrowException, OSError):  # the messages may quote cells
+            except (MemoryError, pa.ArrowException, OSError) as error:  # the messages may quote cells
+                refuse_starved(error)
                 raise InputError("A Parquet file is damaged: its pages cannot be read.") from None
 
 
@@ -84,7 +83,6 @@ def _inside(folder: Path) -> list[Path]:
 def _opened(path: Path) -> Any:
     try:
         return pq.ParquetFile(path, pre_buffer=False)
-    except MemoryError:
-        raise
-    except (pa.ArrowException, OSError):
+    except (MemoryError, pa.ArrowException, OSError) as error:
+        refuse_starved(error)
         raise InputError("The Parquet file cannot be opened: its footer is missing or damaged.") from None

@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
+LIMITLESS = 2**35
+"""Bytes of addresses that no number of threads uses up."""
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -52,6 +54,28 @@ def one_ahead(of: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
             yield coming.result()
 
 
+def addresses() -> int | None:
+    """How many bytes of addresses this process may have; None: as many as there are."""
+    try:
+        import resource
+    except ImportError:  # a system without such limits
+        return None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if most == resource.RLIM_INFINITY else most
+
+
+def take_buffers() -> None:
+    """Lets both copies of BLAS have the memory that they work in: one that finds none later waits for it for ever."""
+    import numpy as np
+    from scipy.linalg.blas import dgemm
+
+    square = np.ones((512, 512))  # small ones need none
+    dgemm(1.0, square @ square, square)
+
+
 def cores() -> int:
-    """How many threads to use unless told: the cores this process may run on."""
+    """How many threads to use unless told: the cores this process may run on; one where addresses are few, since each
+    thread takes many."""
+    if (addresses() or LIMITLESS) < LIMITLESS:
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
