@@ -30,6 +30,7 @@ from suffice import (
     Release,
     ResidualCorrelation,
     Restore,
+    ReverseMap,
     Roles,
     Romm,
     Rotate,
@@ -124,6 +125,7 @@ def statistics(method: Method) -> set[str]:
 def registered() -> dict[str, Method]:
     """Every example of every method, alone or after a mask, restored, and with a companion."""
     masks: dict[type[Method], Method] = {Restore: Mixture(0.6), Addition: Romm(lam=0.3), Blend: Ipso()}
+    masks[ReverseMap] = ResidualCorrelation(0.3)
     found: list[Method] = []
     for method in methods().values():
         if method is Resize:

@@ -26,7 +26,7 @@ def test_names_are_class_names_in_kebab_case() -> None:
         "addition", "alpha-matrix", "blend", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "micro-hybrid",
         "microaggregate", "microaggregate-draws", "microaggregate-noise", "mixture", "moment-householder", "noise",
         "outliers-apart", "pca-mask", "rank-swap", "residual-correlation",
-        "resize", "restore", "romm", "rotate", "score-correlation",
+        "resize", "restore", "reverse-map", "romm", "rotate", "score-correlation", "shuffle",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
 
@@ -51,7 +51,7 @@ def test_promises_and_independence() -> None:
         "outliers-apart", "residual-correlation", "resize", "restore", "romm", "rotate", "score-correlation",
     }  # fmt: skip
     unrelated = {name for name, method in methods().items() if method.independent}
-    assert unrelated == {"fitted", "ipso", "ipso-a", "ipso-b", "micro-hybrid", "resize"}
+    assert unrelated == {"fitted", "ipso", "ipso-a", "ipso-b", "micro-hybrid", "resize", "shuffle"}
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from suffice.microdata.residual_correlation import ResidualCorrelation
     from suffice.microdata.resize import Resize
     from suffice.microdata.restore import Restore
+    from suffice.microdata.reverse_map import ReverseMap
     from suffice.microdata.romm import Romm
     from suffice.microdata.rotate import Rotate
     from suffice.microdata.score_correlation import ScoreCorrelation
+    from suffice.microdata.shuffle import Shuffle
 
 __all__ = [
     "Addition",
@@ -53,9 +55,11 @@ __all__ = [
     "ResidualCorrelation",
     "Resize",
     "Restore",
+    "ReverseMap",
     "Romm",
     "Rotate",
     "ScoreCorrelation",
+    "Shuffle",
 ]
 
 

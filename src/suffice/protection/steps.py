@@ -73,16 +73,16 @@ class Original:
         for number, step in enumerate(steps):
             stream = self.stream if len(steps) == 1 else self.stream.child(str(number))
             if isinstance(step, Recordwise):
-                profile = self.profile if start is None else Matrices(self.design, False).profile(self.rows)
-                made = masked(self.rows, self._beside(held), self.design, profile, self.limits, step, stream)
+                own = self._alone(start)
+                made = masked(self.rows, self._beside(held), self.design, own.profile, self.limits, step, stream)
                 held, known, unmoved, remarks = made.rows, made.regression, made.unmoved, (*remarks, *made.remarks)
                 labels = labels if step.finishing else dict(made.labels)
                 continue
             if isinstance(step, Rowwise):
                 source = self.rows if held is None else self.rows.with_columns(self._besides(held))
                 given = step.columns(source, self.design, stream)
-                own = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
-                held, labels, remarks = source.with_columns(own.columns), {}, (*remarks, *own.remarks)
+                columns = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
+                held, labels, remarks = source.with_columns(columns.columns), {}, (*remarks, *columns.remarks)
                 continue
             assert isinstance(step, Isometric)
             labels = {}  # what the groups of an earlier step keep is lost, and so they do not leave
@@ -93,7 +93,7 @@ class Original:
                 return replace(found, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
             held = self._stored(solution, self._beside(held))
         assert held is not None
-        found = self._compared(held, known or self.regression(), looks, some)
+        found = self._compared(held, known or self._alone(start).regression(), looks, some)
         return replace(found, labels=labels, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
 
     def learnt(self) -> tuple[Stratum, Standing]:
@@ -115,6 +115,10 @@ class Original:
 
     def _beside(self, held: Rows | None) -> Rows:
         return self.rows if held is None else aligned(self.rows, held, self.design.confidential)
+
+    def _alone(self, start: Rows | None) -> Original:
+        """The same, with a profile of the original by itself, where that was learnt beside another data set."""
+        return self if start is None else replace(self, profile=Matrices(self.design, False).profile(self.rows))
 
     def _besides(self, held: Rows) -> dict[str, Beside]:
         """What the step before has made, in place of the original, which stands beside it."""

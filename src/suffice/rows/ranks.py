@@ -92,15 +92,15 @@ def _mixed(places: NDArray[Any], values: Array, draws: np.random.Generator) -> N
     return mixed
 
 
-def middles(values: Array) -> Array:
-    """The places of values that are in order, counted from a half; equal ones share the middle of theirs.
+def middles(ranks: NDArray[np.int64], values: Array) -> Array:
+    """Ranks of values that are in order, counted from a half; equal ones share the middle of theirs.
 
-    >>> middles(np.array([3.0, 5.0, 5.0, 9.0])).tolist()
+    >>> middles(np.arange(4), np.array([3.0, 5.0, 5.0, 9.0])).tolist()
     [0.5, 2.0, 2.0, 3.5]
     """
     first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    last = np.append(first[1:], len(values))
-    return np.asarray(np.repeat((first + last) / 2, last - first))
+    count = np.diff(np.append(first, len(values)))
+    return np.asarray(np.repeat(np.add.reduceat(ranks + 0.5, first) / count, count))
 
 
 def some_values(rows: Rows, name: str, most: int) -> Array:
