@@ -251,9 +251,8 @@ def test_data_are_changed_and_the_key_decides(method: Method) -> None:
     first, again, other = (made(frame, method, key=key) for key in (1, 1, 2))
     _, before = numbers(frame)
     _, after = numbers(first.aligned())
-    least = (
-        0.6 if method.name in ("microaggregate", "ipso then blend") else 0.9
-    )  # the small ones of a skewed column are alike
+    alike = ("microaggregate", "ipso then blend", "shuffle")  # small ones of a skewed column; whole numbers size tells
+    least = 0.6 if method.name in alike else 0.9
     assert ((np.abs(after - before) > 1e-3 * before.std(axis=0)).mean(axis=0) > least).all()
     assert all(np.array_equal(a, b) for a, b in zip(numbers(first.frame), numbers(again.frame), strict=True))
     assert not np.array_equal(numbers(first.frame)[0], numbers(other.frame)[0])  # another order
