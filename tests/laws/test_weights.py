@@ -47,7 +47,9 @@ def promising() -> list[Method]:
         few = {Rotate: [Rotate(sweeps=3)], OutliersApart: [OutliersApart()]}
         for example in few.get(method, method.examples()):
             if example.kept:
-                found.append(Romm(lam=0.3).then(example) if example.name in ("restore", "addition", "reverse-map") else example)
+                found.append(
+                    Romm(lam=0.3).then(example) if example.name in ("restore", "addition", "reverse-map") else example
+                )
     return found
 
 
