@@ -9,7 +9,7 @@ import pytest
 
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
-from suffice.algorithms.rotation.repair import repaired
+from suffice.algorithms.rotation.repair import forecast, repaired
 from suffice.errors import InfeasibleError
 from suffice.microdata import Ipso
 from suffice.seed import Seed
@@ -42,3 +42,28 @@ def test_what_cannot_be_repaired_is_refused_with_the_number_of_cells() -> None:
     task = replace(task, Y=task.Y - 10)  # every cell below zero, and the mean stays
     with pytest.raises(InfeasibleError, match="30 cells or edits are left over after 5 sweeps"):
         repaired(task.Y, Constraints.of(task), Dealer.of(task, "random", "kept"), STREAM, 5)
+
+
+def test_what_will_not_be_repaired_is_refused_soon_and_progress_is_shown() -> None:
+    task = skewed(60, 2)
+    task = replace(task, Y=task.Y - 3)  # hardly a record can be above zero, and the mean stays
+    seen: list[tuple[str, int, int]] = []
+    with pytest.raises(
+        InfeasibleError, match=r"(?s)after 50 sweeps; at this pace it would take .*Start from the original"
+    ):
+        repaired(
+            task.Y,
+            Constraints.of(task),
+            Dealer.of(task, "random", "kept"),
+            STREAM,
+            progress=lambda stage, done, total: seen.append((stage, done, total)),
+        )
+    assert seen == [("repairing", sweep, 1000) for sweep in range(1, 51)]
+
+
+@pytest.mark.parametrize("pace", [0.5, 0.9, 0.97])
+def test_the_forecast_of_a_steady_pace_is_right(pace: float) -> None:
+    needed = np.log(1e-4) / np.log(pace)
+    sizes = [7 * pace**sweep for sweep in range(51)]
+    assert forecast(sizes) == pytest.approx(max(50, needed), abs=1)
+    assert forecast([7.0] * 51) > 10**6

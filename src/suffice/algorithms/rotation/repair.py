@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.trigonometry import direction
 from suffice.algorithms.rotation.turn import Chance, beside, radii
 from suffice.errors import InfeasibleError
+from suffice.progress import Progress
 from suffice.seed import Stream
 
 Rows = NDArray[np.int64]
@@ -25,31 +27,70 @@ MOST = 1000
 """Sweeps after which no release is found."""
 GROUPS = 1024
 """Groups worked on at once."""
+LOOK, DONE = 50, 1e-4
+"""Sweeps from one forecast to the next; a start that breaks this share of what it broke at first is nearly inside."""
+HOPELESS, FEW = 1.5, 0.01
+"""Given up where so many times the sweeps that there are would be needed, and more than so many cells a record are
+left: the last few may go at once."""
 
 
-def repaired(Y: Array, ground: Constraints, dealer: Dealer, stream: Stream, most: int = MOST) -> tuple[Array, int]:
-    """Records that keep every limit, and the sweeps that it took; refused if `most` are not enough."""
+def repaired(
+    Y: Array,
+    ground: Constraints,
+    dealer: Dealer,
+    stream: Stream,
+    most: int = MOST,
+    progress: Progress | None = None,
+) -> tuple[Array, int]:
+    """Records that keep every limit, and the sweeps that it took; refused if `most` are not, or will not be, enough."""
     if ground.feasible(Y).all():
         return Y, 0
     in_y = replace(dealer.compass, pull=np.zeros(0))
     dealer = replace(dealer, kind="near", compass=in_y)  # records alike in y repair each other soonest
     Y, scale = Y.copy(), np.maximum(np.abs(Y).mean(axis=0), np.finfo(np.float64).tiny)
-    left = int(ground.violations(Y).sum())
+    left, sizes = int(ground.violations(Y).sum()), [_size(Y, ground, scale)]
     for sweep in range(1, most + 1):
         if not left:
             return Y, sweep - 1
+        if progress is not None:
+            progress("repairing", sweep, most)
         generator = stream.generator("repair", sweep)
         groups = dealer.groups(Y, sweep, generator)
         chance = Chance.drawn(generator, ground, groups)
         _improve(Y, ground, groups, chance, generator.random((len(groups), ANGLES)), scale)
         left = int(ground.violations(Y).sum())
+        sizes.append(_size(Y, ground, scale))
+        if sweep % LOOK == 0 and left > FEW * len(Y) and (needed := forecast(sizes)) > HOPELESS * most:
+            words = f"about {needed:,}" if needed < 100 * most else f"more than {100 * most:,}"
+            raise _infeasible(left, f"{sweep} sweeps; at this pace it would take {words}, and {most:,} are tried")
     if left:
-        raise InfeasibleError(
-            f"Rotate found no release within the limits: {left} cells or edits are left over after {most} sweeps.\n"
-            "Join small cells (merge_below=10), give fewer terms, start from the original (method rotate alone), or "
-            "loosen the limits."
-        )
+        raise _infeasible(left, f"{most:,} sweeps")
     return Y, most
+
+
+def forecast(sizes: Sequence[float]) -> int:
+    """Sweeps that it takes to break next to nothing, at the pace of the last ones: that size falls by a share a sweep.
+
+    >>> forecast([100 * 0.9**sweep for sweep in range(51)])
+    87
+    """
+    now, window = sizes[-1], LOOK // 2
+    pace = np.log(sizes[-1 - window] / now) / window
+    left = max(0.0, float(np.log(now / (DONE * sizes[0]))))
+    return len(sizes) - 1 + int(min(left / max(pace, 1e-9), 1e9))
+
+
+def _infeasible(left: int, after: str) -> InfeasibleError:
+    return InfeasibleError(
+        f"Rotate found no release within the limits: {left:,} cells or edits are left over after {after}.\n"
+        "Start from the original, which is inside (method rotate alone, not after another); or join small cells "
+        "(merge_below=10), give fewer terms, loosen the limits."
+    )
+
+
+def _size(Y: Array, ground: Constraints, scale: Array) -> float:
+    """By how much all records break their limits."""
+    return float(broken(Y[None], ground, np.arange(len(Y))[None], scale)[0])
 
 
 def _improve(Y: Array, ground: Constraints, groups: Rows, chance: Chance, uniforms: Array, scale: Array) -> None:
