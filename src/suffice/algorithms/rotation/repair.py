@@ -29,7 +29,7 @@ GROUPS = 1024
 """Groups worked on at once."""
 LOOK, DONE = 50, 1e-4
 """Sweeps from one forecast to the next; a start that breaks this share of what it broke at first is nearly inside."""
-HOPELESS, FEW = 1.5, 0.01
+HOPELESS, FEW = 1.5, 0.1
 """Given up where so many times the sweeps that there are would be needed, and more than so many cells a record are
 left: the last few may go at once."""
 
