@@ -240,7 +240,7 @@ def test_whole_numbers_meet_their_own_values_by_chance() -> None:
     copies = 0
     for key in range(8):
         release = released(frame, Ipso(), key, integer=["y0", "y1"])
-        copies += release.assessment.copies
+        copies += len(release.done.seen["copies"].rows)
         assert "copies" not in rules(release, "stop")
     assert copies > 0
 

@@ -109,8 +109,8 @@ class Protected:
     """Columns that the method made, in the order of the rows; they leave with the release."""
     drawn: Drawing | None = None
     """What leaves in place of `rows`, where the method draws records of its own."""
-    again: Callable[[int], Mapping[str, Any]] | None = None
-    """What is seen of a trial release, by its number: another one of the same request, whatever the key."""
+    again: Callable[[int], Protected] | None = None
+    """A trial release, by its number: another one of the same request, whatever the key."""
 
     @property
     def outgoing(self) -> Design:

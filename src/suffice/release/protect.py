@@ -24,6 +24,7 @@ from suffice.method.synthetic import Synthetic
 from suffice.microdata.controlled_rounding import ControlledRounding
 from suffice.progress import Progress, listener
 from suffice.protection.drawing import redrawn
+from suffice.protection.protected import Protected
 from suffice.protection.runner import protected
 from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
@@ -97,9 +98,9 @@ def protect(
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
         looks = RiskLooks(method.independent, SampleMeasure.of_file(rows.n, strata), limits, leaving)
 
-        def trial(number: int) -> Mapping[str, Any]:
+        def trial(number: int) -> Protected:
             again = replace(original, stream=trials.child(str(number)))
-            return protected(again, method, start, strata, looks).seen
+            return protected(again, method, start, strata, looks)
 
         made: list[Release] = []
         for number in range(method.sets):

@@ -16,7 +16,7 @@ from suffice.protection.aligned import AlignedBlock, Measure
 from suffice.protection.protected import Protected
 from suffice.risk.account import Account
 from suffice.risk.cells import CellsSeen
-from suffice.risk.closeness import RANKS, TRIALS, WALKS, Closeness, Seen, closeness, settled
+from suffice.risk.closeness import RANKS, Closeness, Seen, closeness
 from suffice.risk.copies import by_chance, drawn_again
 from suffice.risk.dependent_columns import dependent
 from suffice.risk.digits import digits
@@ -45,6 +45,7 @@ from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept
+from suffice.risk.trials import TRIALS, WALKS, Likeness, hardly_moved, settled
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
@@ -145,7 +146,7 @@ def assess(
     cells = CellsSeen.of(done, sample.traits)
     groups = summaries(done, method, sample.traits)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
-    copied, some = _copies(done, method), _sample(done, seen)
+    some, like = _sample(done, seen), _likeness(done, method, pair, freedom)
     signs: SignCounts = seen["signs"]
     return Assessment(
         request=Request.of(method, design, seed, columns),
@@ -154,13 +155,13 @@ def assess(
         leverage=by_units(done.marked, account, Leverage.of(done.strata)),
         stacked=StackedLeverage.of(done.marked, account, history, freedom.rank),
         history=history,
-        resemblance=Resemblance.of(done, pair, freedom),
+        resemblance=like.resemblance,
         direction=_direction(done, method),
         explained=ExplainedColumns.of(done, seen.get("changed")),
         dependent=dependent(pair.E, design.confidential),
-        copies=copied,
-        copies_by_chance=by_chance(done.aligned, design) if copied and done.drawn is None else 0.0,
-        closeness=Closeness() if done.drawn is not None else _closeness(done, method),
+        copies=like.copies,
+        copies_by_chance=like.by_chance,
+        closeness=like.closeness,
         zeros={} if done.drawn is not None else seen["zeros"].matches(design.confidential),
         digits=digits(some),
         extremes=((), 0) if done.drawn is not None else seen["extremes"].reproduced(design.confidential),
@@ -169,7 +170,7 @@ def assess(
         multiplied=signs.multiplied(design.confidential),
         shapes=_shapes(done, some),
         broken=dict(seen.get("limits", {})),
-        unmoved=sum(stratum.unmoved for stratum in done.strata),
+        unmoved=like.unmoved,
         order=RowOrder.of(done, order),
         precision=digits_lost(done),
         weights=WeightSummary.of(done.profile),
@@ -205,18 +206,29 @@ def _sample(done: Protected, seen: Seen) -> RecordSample:
     return RecordSample.of(done.design.confidential, () if done.drawn is not None else seen["sample"].found)
 
 
-def _closeness(done: Protected, method: Method) -> Closeness:
+def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Freedom) -> Likeness:
     """Of the release, or of trial releases; who seems linked among some is looked for among all."""
     names, n = done.design.confidential, done.rows.n
+    if done.drawn is not None:
+        return Likeness(resemblance=Resemblance.of(done, pair, freedom), copies=_copies(done, method))
 
-    def of(seen: Seen) -> Closeness:
-        handed = not method.independent or "distribution" in method.kept
-        return closeness(seen, _sample(done, seen), names, handed, method.ranks)
+    handed = not method.independent or "distribution" in method.kept
+
+    def of(made: Protected, pair: ResidualPair) -> Likeness:
+        sample, copied = _sample(made, made.seen), _copies(made, method)
+        return Likeness(
+            closeness(made.seen, sample, names, handed, method.ranks),
+            Resemblance.of(made, pair, freedom),
+            copied,
+            by_chance(made.aligned, made.design) if copied else 0.0,
+            sum(stratum.unmoved for stratum in made.strata),
+            0.0 if method.independent or isinstance(method, Isometric) else hardly_moved(sample.Y, sample.Ystar),
+        )
 
     assert done.again is not None
     again, most = done.again, TRIALS if isinstance(method, Isometric) else WALKS
-    found = settled(of(done.seen), lambda number: of(again(number)), most, n)
-    sample = _sample(done, done.seen)
+    like = settled(of(done, pair), lambda number: of(made := again(number), ResidualPair.of(made, method)), most, n)
+    found, sample = like.closeness, _sample(done, done.seen)
     places = tuple(names.index(name) for name in sample.names)
     if LINKED * found.linkage.of < found.linkage.found and found.linkage.of < n:
         measure = LinkMeasure.of_sample(sample, places)
@@ -224,7 +236,7 @@ def _closeness(done: Protected, method: Method) -> Closeness:
     if len(sample.Y) < n and max(found.ranks.linked.excess, found.ranks.alone.excess) > RANKS:
         ranks = RankMeasure.of_sample(sample, places)
         found = replace(found, ranks=ranks.matches(folded(done, ranks), n))
-    return found
+    return replace(like, closeness=found)
 
 
 def _shapes(done: Protected, sample: RecordSample) -> dict[str, ColumnShape]:

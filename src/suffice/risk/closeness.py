@@ -1,29 +1,23 @@
-"""How near a release is to the records it was made from: one verdict for a request, whatever the key."""
+"""How near a release is to the records it was made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
-from suffice.errors import InfeasibleError
 from suffice.risk.giants import giants
 from suffice.risk.linkage import linkage
 from suffice.risk.matches import Matches
 from suffice.risk.nearness import Nearness, nearness
 from suffice.risk.outliers import outliers
 from suffice.risk.ranks import RankMatches, rank_matches
-from suffice.risk.sample import MOST, RecordSample
+from suffice.risk.sample import RecordSample
 
 ALONE = 30
 """A column with so many far cells is judged by itself; the others are judged together."""
 OUTLIERS, GIANTS, NEARNESS, LINKAGE, RANKS = 0.2, 2 / 3, 0.7, 1 / 3, 0.05
 """Excesses that stop a release; the last: of what keeps ranks, records found by their ranks."""
-TRIALS, WALKS, RECORDS = 4, 2, 50_000
-"""Trial releases, those of methods that take longer than a formula, and the records of all: a large file has one."""
 
 
 @dataclass(frozen=True)
@@ -86,19 +80,3 @@ def closeness(seen: Seen, sample: RecordSample, names: tuple[str, ...], handed: 
         linkage(sample),
         rank_matches(sample) if ranks else RankMatches(),
     )
-
-
-def settled(first: Closeness, again: Callable[[int], Closeness], most: int, n: int) -> Closeness:
-    """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key."""
-    if not first.doubtful:
-        return first
-    made: list[Closeness] = []
-    for number in range(max(1, min(most, RECORDS // n))):
-        with suppress(InfeasibleError):  # a walk or a rounding may fail with some numbers
-            made.append(again(number))
-        if made == [first]:  # no number is drawn
-            return first
-        if made and not reduce(add, made).doubtful:
-            break
-    trials = reduce(add, made) if made else first
-    return trials if n <= MOST else replace(trials, linkage=first.linkage, ranks=first.ranks)

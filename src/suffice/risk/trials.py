@@ -1,0 +1,106 @@
+"""How far a release follows its original: one verdict for a request, whatever the key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from math import sqrt
+from operator import add
+from statistics import fmean
+
+import numpy as np
+
+from suffice.algebra.array import Array
+from suffice.errors import InfeasibleError
+from suffice.risk.closeness import Closeness
+from suffice.risk.resemblance import Resemblance
+from suffice.risk.sample import MOST
+
+TRIALS, WALKS, RECORDS = 4, 2, 50_000
+"""Trial releases, those of methods that take longer than a formula, and the records of all: a large file has one."""
+FEW = 10
+"""Copies, or records that were never moved, up to which another key may have none."""
+CLOSE, LEFT = 0.01, 0.05
+"""Of records that move by less than this share of a standard deviation, so many are a walk that may leave some."""
+ALIKE, SURE = (0.7, 0.9), 0.98
+"""Correlations at which a rule speaks, and one that is no luck."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What one release, or several together, have of the original's records.
+
+    copies: records with their own values, which no other has; by_chance: as many if rows were dealt to any records
+    unmoved: records that a walk has never moved; still: share of the records that hardly move
+    """
+
+    closeness: Closeness = field(default_factory=Closeness)
+    resemblance: Resemblance = field(default_factory=Resemblance)
+    copies: int = 0
+    by_chance: float = 0.0
+    unmoved: int = 0
+    still: float = 0.0
+
+    def doubtful(self, n: int) -> bool:
+        """Whether another key might be judged otherwise; n: records."""
+        few = 0 < self.unmoved <= FEW or 2 * self.by_chance < self.copies <= FEW or self.still > LEFT
+        return few or self.closeness.doubtful or self._alike(min(0.2, 20 / sqrt(n)))
+
+    def _alike(self, margin: float) -> bool:
+        alike = self.resemblance
+        found = [*map(abs, alike.correlations), *([alike.canonical] if alike.canonical > alike.null else [])]
+        return any(abs(each - rule) < margin and each < SURE for each in found for rule in ALIKE)
+
+    def same(self, other: Likeness) -> bool:
+        """Whether nothing was drawn."""
+        mine = replace(self.resemblance, null=other.resemblance.null)  # for which rows are permuted
+        return replace(self, resemblance=mine) == other
+
+
+def settled(first: Likeness, again: Callable[[int], Likeness], most: int, n: int) -> Likeness:
+    """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key."""
+    if not first.doubtful(n):
+        return first
+    made: list[Likeness] = []
+    for number in range(max(1, min(most, RECORDS // n))):
+        with suppress(InfeasibleError):  # a walk or a rounding may fail with some numbers
+            made.append(again(number))
+        if len(made) == 1 and made[0].same(first):
+            return first
+        if made and not (found := _together(made)).doubtful(n):
+            break
+    found = _together(made) if made else first
+    if n <= MOST:
+        return found
+    own = first.closeness
+    return replace(found, closeness=replace(found.closeness, linkage=own.linkage, ranks=own.ranks))
+
+
+def _together(made: list[Likeness]) -> Likeness:
+    """Counts of what is near are added, the others are means."""
+    every = [each.resemblance for each in made]
+    alike = replace(
+        every[0],
+        canonical=fmean(each.canonical for each in every),
+        null=fmean(each.null for each in every),
+        correlations=tuple(np.abs([each.correlations for each in every]).mean(axis=0).tolist()),
+    )
+    return Likeness(
+        reduce(add, (each.closeness for each in made)),
+        alike,
+        int(fmean(each.copies for each in made) + 0.5),
+        fmean(each.by_chance for each in made),
+        int(fmean(each.unmoved for each in made) + 0.5),
+        fmean(each.still for each in made),
+    )
+
+
+def hardly_moved(Y: Array, Ystar: Array) -> float:
+    """Share of sampled records that move by less than CLOSE of a standard deviation in every column."""
+    if not Y.size:
+        return 0.0
+    sd = np.nanstd(Y, axis=0)
+    near = np.abs(Ystar - Y) <= CLOSE * sd
+    return float((near | np.isnan(Y)).all(axis=1).mean())

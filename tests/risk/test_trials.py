@@ -1,0 +1,75 @@
+"""One verdict for a request: where another key might be judged otherwise, trial releases decide for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import Roles, Romm, Rotate, Seed, protect
+from suffice.method.method import Method
+from suffice.risk import assessment
+from suffice.risk.resemblance import Resemblance
+from suffice.risk.trials import Likeness, settled
+
+
+def near(canonical: float, *correlations: float) -> Likeness:
+    return Likeness(resemblance=Resemblance(canonical, 0.2, correlations))
+
+
+@pytest.mark.parametrize(
+    ("own", "trials", "n", "copies", "unmoved", "canonical"),
+    [
+        (Likeness(unmoved=1), [Likeness(), Likeness()], 500, 0, 0, 0.0),
+        (Likeness(unmoved=1), [Likeness(unmoved=1), Likeness()], 500, 0, 1, 0.0),
+        (Likeness(copies=2), [Likeness(copies=4), Likeness(copies=3)], 500, 4, 0, 0.0),
+        (Likeness(copies=40), [Likeness()], 500, 40, 0, 0.0),
+        (Likeness(still=0.2), [Likeness(unmoved=3, still=0.2)] * 2, 500, 0, 3, 0.0),
+        (near(0.94), [near(0.8), near(0.9)], 500, 0, 0, 0.85),
+        (near(0.94), [near(0.8), near(0.9)], 1_000_000, 0, 0, 0.94),
+        (near(0.99), [near(0.8), near(0.9)], 500, 0, 0, 0.99),
+        (near(0.1, -0.91), [near(0.3, 0.89), near(0.2, -0.87)], 500, 0, 0, 0.25),
+    ],
+)
+def test_what_is_doubtful_is_tried(
+    own: Likeness, trials: list[Likeness], n: int, copies: int, unmoved: int, canonical: float
+) -> None:
+    left = iter(trials)
+    found = settled(own, lambda number: next(left), len(trials), n)
+    assert (found.copies, found.unmoved) == (copies, unmoved)
+    assert found.resemblance.canonical == pytest.approx(canonical)
+
+
+def test_what_draws_no_number_is_not_tried_twice() -> None:
+    made: list[int] = []
+
+    def again(number: int) -> Likeness:
+        made.append(number)
+        return near(0.95, 0.95)
+
+    assert settled(near(0.95, 0.95), again, 4, 500) == near(0.95, 0.95)
+    assert made == [0]
+
+
+def persons(n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    income = rng.lognormal(10, 0.8, n)
+    return pd.DataFrame({"income": income, "taxes": income * rng.uniform(0.1, 0.4, n)})
+
+
+@pytest.mark.parametrize("method", [Romm(correlation=0.9), Rotate(correlation=0.8)], ids=lambda m: m.name)
+def test_a_request_at_an_edge_has_one_verdict(method: Method, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is stopped with one key would try the next."""
+
+    def verdicts() -> list[tuple[Any, ...]]:
+        roles = Roles(confidential=["income", "taxes"])
+        releases = [protect(persons(), roles, method, seed=Seed.for_tests(key)) for key in range(4)]
+        rules = ("residual-correlation", "canonical-correlation", "copies", "unmoved-records")
+        found = [[each for each in release.findings if each.rule in rules] for release in releases]
+        return [tuple((each.rule, each.level, str(each.numbers)) for each in one) for one in found]
+
+    assert len({*verdicts()}) == 1
+    monkeypatch.setattr(assessment, "settled", lambda first, *_: first)
+    assert len({*verdicts()}) > 1
