@@ -197,3 +197,24 @@ def test_what_is_left_of_a_region_is_a_cell_too(how: str, told: str, rule: str) 
     assert rule not in levels(released(plain, given=given, groups=["region"] if how == "group" else []))
     if how == "difference":  # the remedy
         assert rule not in levels(released(data, given="C(region)"))
+
+
+@pytest.mark.parametrize("slope", [0.0, 3.0])
+def test_one_group_without_spread_is_known(slope: float) -> None:
+    """Thirty of four hundred earn by scale; what is kept of their group says that, and what."""
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame({"unit": [0] * 30 + [1] * 185 + [2] * 185, "age": rng.uniform(20, 60, 400)})
+    data["y"] = rng.lognormal(5, 0.5, 400)
+    plain = data.copy()
+    data.loc[:29, "y"] = 150 + slope * data["age"][:30] + rng.normal(0, 0.5, 30)
+    roles: dict[str, Any] = {"groups": ["unit"], "given": "age" if slope else ""}
+    release = released(data, **roles)
+    ours = release.aligned()[:30]
+    X = np.column_stack([np.ones(30), ours["age"]]) if slope else np.ones((30, 1))
+    fit = X @ np.linalg.lstsq(X, ours["y"].to_numpy())[0]
+    assert np.std(ours["y"] - fit) < 1  # anyone sees that there is no spread
+    assert (np.abs(fit / data["y"][:30] - 1) < 0.01).mean() > 0.9
+    assert levels(release)["explained-columns"] == "stop"
+    assert levels(released(plain, **roles)).get("explained-columns") is None
+    joined = data.assign(unit=data["unit"].clip(1, None))
+    assert levels(released(joined, **roles)).get("explained-columns") is None  # the remedy

@@ -89,6 +89,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "unmoved": ("unmoved", 0),
     "precision": ("precision", {}),
     "told": ("told", ()),
+    "told_in_groups": ("told_in_groups", {}),
     "told_by_kept": ("told_by_kept", ()),
     "told_by_limits": ("told_by_limits", ()),
     "equal": ("equal", ()),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from suffice.guards.finding import Finding, Severity
+from suffice.guards.finding import Finding
 from suffice.guards.wording import count, listed, told_of
 from suffice.risk.assessment import Assessment
 
 RULE = "explained-columns"
+JOIN = "Join such groups with others: larger groups, or fewer columns in `groups`."
 FEWER = "Use fewer or coarser given terms (C() of classes, larger groups), or call the column what it is: given."
 
 
@@ -33,7 +34,7 @@ def explained_columns(risk: Assessment) -> Finding | None:
             "stop",
             f"{listed(list(columns.within))}: one value in all records of {count(most, 'group')} or fewer, released "
             "unchanged there: who is in the group is known.",
-            "Join such groups with others: larger groups, or fewer columns in `groups`.",
+            JOIN,
             {"columns": ", ".join(columns.within), "groups": most},
         )
     if columns.unchanged:
@@ -56,11 +57,24 @@ def explained_columns(risk: Assessment) -> Finding | None:
             else f"Join such cells with others: larger classes, merge_below={known.large + 1}, or drop the term.",
             {"cells": known.known, "of": known.cells, "by": known.name},
         )
-    if risk.told:
-        away = [told for told in risk.told if told.given_away]
-        level: Severity = "stop" if away else "warn"
+    away = [told for told in risk.told if told.given_away]
+    if risk.told_in_groups and not away:
+        most = max(risk.told_in_groups.values())
         return Finding(
-            RULE, level, f"The given columns tell {listed(map(told_of, away or risk.told))}.", FEWER, _numbers(risk)
+            RULE,
+            "stop",
+            f"{listed(list(risk.told_in_groups))}: hardly any spread in {count(most, 'group')} or fewer: what is kept "
+            "there is within 5 % of half of the values and more.",
+            JOIN,
+            {"columns": ", ".join(risk.told_in_groups), "groups": most},
+        )
+    if risk.told:
+        return Finding(
+            RULE,
+            "stop" if away else "warn",
+            f"The given columns tell {listed(map(told_of, away or risk.told))}.",
+            FEWER,
+            _numbers(risk),
         )
     if columns.nothing and not columns.constant:
         most = max(columns.nothing.values())

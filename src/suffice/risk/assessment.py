@@ -44,7 +44,7 @@ from suffice.risk.shape import ColumnShape, shapes
 from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
-from suffice.risk.told import Told, by_given, by_kept
+from suffice.risk.told import Told, by_given, by_kept, in_groups
 from suffice.risk.trials import TRIALS, WALKS, Likeness, hardly_moved, settled
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
@@ -101,6 +101,8 @@ class Assessment:
     weights: WeightSummary
     told: tuple[Told, ...] = ()
     """Confidential columns that the given ones tell, or nearly."""
+    told_in_groups: Mapping[str, int] = field(default_factory=dict)
+    """Those that are nearly one value, or one function of the given ones, in some groups: in how many."""
     told_by_kept: tuple[Told, ...] = ()
     """Those that kept columns tell."""
     told_by_limits: tuple[Told, ...] = ()
@@ -175,6 +177,7 @@ def assess(
         precision=digits_lost(done),
         weights=WeightSummary.of(done.profile),
         told=by_given(sample),
+        told_in_groups=in_groups(sample),
         told_by_kept=by_kept(sample),
         told_by_limits=by_limits(sample),
         equal=equal_cells(sample),

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.algebra.array import Array, Flags
 from suffice.risk.leaving import LeavingSample
-from suffice.risk.matches import near
+from suffice.risk.matches import CLOSE, SPREAD, near
 
 FEW = 20
 """Levels of a kept column, at most, that count as categories."""
@@ -17,6 +17,8 @@ SPAN = 1e-10
 """Smallest eigenvalue of what is no dependence, of columns of length one."""
 GIVEN_AWAY, TELLING = (0.5, 0.99), (0.25, 0.95)
 """From these shares of what chance does not tell, or of the variance, on a column is given away, or nearly."""
+FEWEST = 10
+"""Records of a group, other than zero, that are judged by themselves."""
 LEAST = 30
 """Records that a share is judged by, at least."""
 
@@ -71,6 +73,38 @@ def by_given(sample: LeavingSample) -> tuple[Told, ...]:
         return ()
     columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
     return _telling(sample, _fits(sample, sample.X), _in_logs(sample, columns))
+
+
+def in_groups(sample: LeavingSample) -> dict[str, int]:
+    """Columns that are nearly one value, or one function of what is given, in some groups: in how many.
+
+    There the fits are within 5 % of half of the values that the file's others are not near: mean and variance say so.
+    The chance of as many, by Chernoff's bound, is small even of all groups and columns.
+    """
+    strata, design = sample.strata, sample.design
+    if strata is None or design.absorbed or not len(sample):
+        return {}
+    found, fits = {}, _fits(sample, sample.X)
+    for name, y, guess in zip(design.confidential, sample.Y.T, fits.T, strict=True):
+        there = np.flatnonzero(np.isfinite(y) & np.isfinite(guess) & (y != 0))
+        if len(there) < LEAST or name in sample.traits:
+            continue
+        y, guess, place = y[there], guess[there], strata.place[there]
+        reach, values = np.minimum(CLOSE * np.abs(guess), SPREAD * y.std()), np.sort(y)
+        around = np.searchsorted(values, guess + reach, "right") - np.searchsorted(values, guess - reach, "left")
+        n = np.bincount(place, minlength=len(strata.labels)).astype(np.float64)
+        hits, near_all = (np.bincount(place, a, minlength=len(n)) for a in (np.abs(y - guess) <= near(y), around))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = hits / n
+            chance = np.maximum(near_all / n - hits, 1.0) / np.maximum(len(y) - n, 1.0)
+            apart = share * np.log(share / chance) + np.where(
+                share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0
+            )
+            rare = -n * apart < np.log(1e-3 / (fits.shape[1] * len(n)))
+        told = (n >= FEWEST) & (chance < 0.5) & ((share - chance) / (1 - chance) >= GIVEN_AWAY[0]) & rare
+        if told.any():
+            found[name] = int(told.sum())
+    return found
 
 
 def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
