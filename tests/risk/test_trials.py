@@ -12,21 +12,21 @@ from suffice import Roles, Romm, Rotate, Seed, protect
 from suffice.method.method import Method
 from suffice.risk import assessment
 from suffice.risk.resemblance import Resemblance
-from suffice.risk.trials import Likeness, settled
+from suffice.risk.trials import TrialSight, settled
 
 
-def near(canonical: float, *correlations: float) -> Likeness:
-    return Likeness(resemblance=Resemblance(canonical, 0.2, correlations))
+def near(canonical: float, *correlations: float) -> TrialSight:
+    return TrialSight(resemblance=Resemblance(canonical, 0.2, correlations))
 
 
 @pytest.mark.parametrize(
     ("own", "trials", "n", "copies", "unmoved", "canonical"),
     [
-        (Likeness(unmoved=1), [Likeness(), Likeness()], 500, 0, 0, 0.0),
-        (Likeness(unmoved=1), [Likeness(unmoved=1), Likeness()], 500, 0, 1, 0.0),
-        (Likeness(copies=2), [Likeness(copies=4), Likeness(copies=3)], 500, 4, 0, 0.0),
-        (Likeness(copies=40), [Likeness()], 500, 40, 0, 0.0),
-        (Likeness(still=0.2), [Likeness(unmoved=3, still=0.2)] * 2, 500, 0, 3, 0.0),
+        (TrialSight(unmoved=1), [TrialSight(), TrialSight()], 500, 0, 0, 0.0),
+        (TrialSight(unmoved=1), [TrialSight(unmoved=1), TrialSight()], 500, 0, 1, 0.0),
+        (TrialSight(copies=2), [TrialSight(copies=4), TrialSight(copies=3)], 500, 4, 0, 0.0),
+        (TrialSight(copies=40), [TrialSight()], 500, 40, 0, 0.0),
+        (TrialSight(still=0.2), [TrialSight(unmoved=3, still=0.2)] * 2, 500, 0, 3, 0.0),
         (near(0.94), [near(0.8), near(0.9)], 500, 0, 0, 0.85),
         (near(0.94), [near(0.8), near(0.9)], 1_000_000, 0, 0, 0.94),
         (near(0.99), [near(0.8), near(0.9)], 500, 0, 0, 0.99),
@@ -34,7 +34,7 @@ def near(canonical: float, *correlations: float) -> Likeness:
     ],
 )
 def test_what_is_doubtful_is_tried(
-    own: Likeness, trials: list[Likeness], n: int, copies: int, unmoved: int, canonical: float
+    own: TrialSight, trials: list[TrialSight], n: int, copies: int, unmoved: int, canonical: float
 ) -> None:
     left = iter(trials)
     found = settled(own, lambda number: next(left), len(trials), n)
@@ -45,7 +45,7 @@ def test_what_is_doubtful_is_tried(
 def test_what_draws_no_number_is_not_tried_twice() -> None:
     made: list[int] = []
 
-    def again(number: int) -> Likeness:
+    def again(number: int) -> TrialSight:
         made.append(number)
         return near(0.95, 0.95)
 

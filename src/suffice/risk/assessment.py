@@ -45,7 +45,7 @@ from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept, in_groups
-from suffice.risk.trials import TRIALS, WALKS, Likeness, hardly_moved, settled
+from suffice.risk.trials import TRIALS, WALKS, TrialSight, hardly_moved, settled
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
@@ -209,17 +209,17 @@ def _sample(done: Protected, seen: Seen) -> RecordSample:
     return RecordSample.of(done.design.confidential, () if done.drawn is not None else seen["sample"].found)
 
 
-def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Freedom) -> Likeness:
+def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Freedom) -> TrialSight:
     """Of the release, or of trial releases; who seems linked among some is looked for among all."""
     names, n = done.design.confidential, done.rows.n
     if done.drawn is not None:
-        return Likeness(resemblance=Resemblance.of(done, pair, freedom), copies=_copies(done, method))
+        return TrialSight(resemblance=Resemblance.of(done, pair, freedom), copies=_copies(done, method))
 
     handed = not method.independent or "distribution" in method.kept
 
-    def of(made: Protected, pair: ResidualPair) -> Likeness:
+    def of(made: Protected, pair: ResidualPair) -> TrialSight:
         sample, copied = _sample(made, made.seen), _copies(made, method)
-        return Likeness(
+        return TrialSight(
             closeness(made.seen, sample, names, handed, method.ranks),
             Resemblance.of(made, pair, freedom),
             copied,

@@ -29,7 +29,7 @@ ALIKE, SURE = (0.7, 0.9), 0.98
 
 
 @dataclass(frozen=True)
-class Likeness:
+class TrialSight:
     """What one release, or several together, have of the original's records.
 
     copies: records with their own values, which no other has; by_chance: as many if rows were dealt to any records
@@ -53,17 +53,17 @@ class Likeness:
         found = [*map(abs, alike.correlations), *([alike.canonical] if alike.canonical > alike.null else [])]
         return any(abs(each - rule) < margin and each < SURE for each in found for rule in ALIKE)
 
-    def same(self, other: Likeness) -> bool:
+    def same(self, other: TrialSight) -> bool:
         """Whether nothing was drawn."""
         mine = replace(self.resemblance, null=other.resemblance.null)  # for which rows are permuted
         return replace(self, resemblance=mine) == other
 
 
-def settled(first: Likeness, again: Callable[[int], Likeness], most: int, n: int) -> Likeness:
+def settled(first: TrialSight, again: Callable[[int], TrialSight], most: int, n: int) -> TrialSight:
     """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key."""
     if not first.doubtful(n):
         return first
-    made: list[Likeness] = []
+    made: list[TrialSight] = []
     for number in range(max(1, min(most, RECORDS // n))):
         with suppress(InfeasibleError):  # a walk or a rounding may fail with some numbers
             made.append(again(number))
@@ -78,7 +78,7 @@ def settled(first: Likeness, again: Callable[[int], Likeness], most: int, n: int
     return replace(found, closeness=replace(found.closeness, linkage=own.linkage, ranks=own.ranks))
 
 
-def _together(made: list[Likeness]) -> Likeness:
+def _together(made: list[TrialSight]) -> TrialSight:
     """Counts of what is near are added, the others are means."""
     every = [each.resemblance for each in made]
     alike = replace(
@@ -87,7 +87,7 @@ def _together(made: list[Likeness]) -> Likeness:
         null=fmean(each.null for each in every),
         correlations=tuple(np.abs([each.correlations for each in every]).mean(axis=0).tolist()),
     )
-    return Likeness(
+    return TrialSight(
         reduce(add, (each.closeness for each in made)),
         alike,
         int(fmean(each.copies for each in made) + 0.5),
