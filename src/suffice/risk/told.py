@@ -81,8 +81,8 @@ def in_groups(sample: LeavingSample) -> dict[str, int]:
     There the fits are within 5 % of half of the values that the file's others are not near: mean and variance say so.
     The chance of as many, by Chernoff's bound, is small even of all groups and columns.
     """
-    strata, design = sample.strata, sample.design
-    if strata is None or design.absorbed or not len(sample):
+    design = sample.design
+    if not len(sample) or design.absorbed or (strata := sample.strata) is None:
         return {}
     found, fits = {}, _fits(sample, sample.X)
     for name, y, guess in zip(design.confidential, sample.Y.T, fits.T, strict=True):
