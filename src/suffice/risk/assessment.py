@@ -216,6 +216,7 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
         return TrialSight(resemblance=Resemblance.of(done, pair, freedom), copies=_copies(done, method))
 
     handed = not method.independent or "distribution" in method.kept
+    carried = not (method.independent or method.shared)
 
     def of(made: Protected, pair: ResidualPair) -> TrialSight:
         sample, copied = _sample(made, made.seen), _copies(made, method)
@@ -225,7 +226,8 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
             copied,
             by_chance(made.aligned, made.design) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),
-            0.0 if method.independent or isinstance(method, Isometric) else hardly_moved(sample.Y, sample.Ystar),
+            hardly_moved(sample.Y, sample.Ystar) if carried and not isinstance(method, Isometric) else 0.0,
+            carried,
         )
 
     assert done.again is not None

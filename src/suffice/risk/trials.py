@@ -42,6 +42,8 @@ class TrialSight:
     by_chance: float = 0.0
     unmoved: int = 0
     still: float = 0.0
+    carried: bool = True
+    """Whether correlations are judged: not where nothing is carried over, nor where values are those of groups."""
 
     def doubtful(self, n: int) -> bool:
         """Whether another key might be judged otherwise; n: records."""
@@ -50,7 +52,8 @@ class TrialSight:
 
     def _alike(self, margin: float) -> bool:
         alike = self.resemblance
-        found = [*map(abs, alike.correlations), *([alike.canonical] if alike.canonical > alike.null else [])]
+        found = [*map(abs, alike.correlations if self.carried else ())]
+        found += [alike.canonical] if alike.canonical > alike.null else []
         return any(abs(each - rule) < margin and each < SURE for each in found for rule in ALIKE)
 
     def same(self, other: TrialSight) -> bool:
@@ -94,6 +97,7 @@ def _together(made: list[TrialSight]) -> TrialSight:
         fmean(each.by_chance for each in made),
         int(fmean(each.unmoved for each in made) + 0.5),
         fmean(each.still for each in made),
+        made[0].carried,
     )
 
 
