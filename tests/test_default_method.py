@@ -5,14 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from suffice import Ipso, Plan, Restore, Roles, Rotate, Seed, protect
 from suffice.catalogue import chosen
 from suffice.demo import firms
-from suffice.errors import UsageError
+from suffice.errors import InfeasibleError, UsageError
 from tests.tolerances import ENGINE
 
 AMOUNTS = ["turnover", "wages", "taxes"]
@@ -101,3 +103,47 @@ def test_python_and_the_command_leave_the_same_files(tmp_path: Path):
     assert {name for name, _ in left[0]} == {
         "out.csv", "out.csv.certificate.json", "out.csv.certificate.html", "report.html",
     }  # fmt: skip
+
+
+@pytest.fixture
+def outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New values that never come inside the limits."""
+
+    def refusing(Y: Any, ground: Any, *_: Any) -> tuple[Any, int]:
+        if ground.feasible(Y).all():
+            return Y, 0
+        raise InfeasibleError("Rotate found no release within the limits.")
+
+    monkeypatch.setattr("suffice.microdata.rotate.repaired", refusing)
+
+
+@pytest.mark.usefixtures("outside")
+def test_where_new_values_do_not_come_inside_the_original_is_turned() -> None:
+    """A default is no error on ordinary data; what was asked for by name is."""
+    data = firms(120).to_pandas()
+    release = protect(data, BOUNDED, seed=Seed.for_tests(1))
+    assert (release.method.name, release.method.independent) == ("rotate", False)
+    assert any("did not come inside the limits" in remark for remark in release.certificate.private)
+    assert all((release.frame[name] >= 0).all() for name in AMOUNTS)
+    with pytest.raises(InfeasibleError):
+        protect(data, BOUNDED, Ipso().then(Rotate(sweeps=30)), seed=Seed.for_tests(1))
+
+
+@pytest.mark.usefixtures("outside")
+def test_a_plan_without_a_method_does_the_same(tmp_path: Path) -> None:
+    firms(120).to_pandas().to_csv(tmp_path / "firms.csv", index=False)
+    roles = {"confidential": AMOUNTS, "given": "C(region)", "identifiers": ["firm_id"], "bounds": "observed-sign"}
+    tables = {"data": {"path": str(tmp_path / "firms.csv")}, "roles": roles, "release": {"path": "out.csv"}}
+    assert Plan.of(tables).protect().method.name == "rotate"
+
+
+def test_zeros_and_ones_between_both_bounds_have_no_other_values() -> None:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"y": rng.integers(0, 2, 80) * 1.0, "w": rng.lognormal(size=80)})
+    with pytest.raises(InfeasibleError, match="y stands at one of two bounds in every record") as caught:
+        protect(data, Roles(confidential=["y", "w"], bounds={"y": (0, 1), "w": (0, None)}), seed=Seed.for_tests(1))
+    assert caught.value.exit_code == 5
+    free = protect(
+        data, Roles(confidential=["y", "w"], bounds={"y": (0, None), "w": (0, None)}), seed=Seed.for_tests(1)
+    )
+    assert free.certificate.holds  # what the message says heals

@@ -17,6 +17,8 @@ from suffice.statistics import STATISTICS
 
 PLAIN, BOUNDED = "ipso", ("ipso", "rotate:sweeps=30")
 """What is done where no method is named: without bounds and edits, and with them."""
+OTHERWISE = "rotate"
+"""And where new values do not come inside the bounds: from the original, which is."""
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,9 @@ class Limits:
     confidential: tuple[str, ...] = ()
     b: Array = field(default_factory=lambda: np.empty((0, 0)))
     scale: Array | float = 0.0
+    pinned: tuple[str, ...] = ()
+    """Columns of the original that stand at one of two bounds in every record: their mean and variance allow no other
+    value, since (y - low) (high - y) is never negative and has the mean 0."""
 
     @classmethod
     def learn(cls, rows: Rows, design: Design) -> Limits | None:
@@ -68,14 +71,16 @@ class Limits:
         def of(block: Block) -> Product:
             with np.errstate(all="ignore"):  # what is missing or infinite is found elsewhere, with its place
                 Y, b = _confidential(block, design.confidential), limits.equal_to(block)
-                return Product(
-                    limits._look(block, roles.integer), _Largest(np.fmax.reduce(limits._sizes(Y, b), axis=0))
-                )
+                sizes, free = limits._sizes(Y, b), np.not_equal(Y, limits.low) & np.not_equal(Y, limits.high)
+                largest = (_Largest(np.fmax.reduce(each, axis=0)) for each in (sizes, (free & ~np.isnan(Y)) * 1.0))
+                return Product(limits._look(block, roles.integer), *largest)
 
-        troubles, largest = rows.fold(of, design.columns, "checking limits")
+        troubles, largest, free = rows.fold(of, design.columns, "checking limits")
         if troubles.seen:
             raise _left(troubles.seen)
-        return replace(limits, scale=largest.values) if limits.names or limits.equalities else None
+        still = np.isfinite(limits.low) & np.isfinite(limits.high) & (free.values == 0) & (limits.low < limits.high)
+        pinned = tuple(name for name, stands in zip(design.confidential, still, strict=True) if stands)
+        return replace(limits, scale=largest.values, pinned=pinned) if limits.names or limits.equalities else None
 
     @classmethod
     def of(cls, confidential: Sequence[str], low: Array, high: Array, conditions: Sequence[Edit]) -> Limits:

@@ -157,10 +157,14 @@ class Plan(Section):
 
     def build_method(self) -> Method:
         """The method: the steps, each fed with the result of the one before it; without any, what suits the roles."""
-        from suffice.catalogue import build, chosen
+        from suffice.catalogue import chosen
 
-        steps = [build(step.name, _parameters(step, self._folder)) for step in self.method]
-        return chosen(steps or None, self.roles.build())
+        return chosen(self._steps(), self.roles.build())
+
+    def _steps(self) -> list[Method | str] | None:
+        from suffice.catalogue import build
+
+        return [build(step.name, _parameters(step, self._folder)) for step in self.method] or None
 
     def protect(self, progress: Progress | bool | None = None, threads: int | None = None) -> Release:
         """The release, computed and judged but not written."""
@@ -168,7 +172,7 @@ class Plan(Section):
         from suffice.seed import Seed
 
         seed = Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
-        data, roles, method = self.path(self.data.path), self.roles.build(), self.build_method()
+        data, roles, method = self.path(self.data.path), self.roles.build(), self._steps()
         return protect(
             data, roles, method, seed, self.accept, progress=progress, threads=threads, encoding=self.data.encoding
         )

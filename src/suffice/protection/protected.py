@@ -111,6 +111,8 @@ class Protected:
     """What leaves in place of `rows`, where the method draws records of its own."""
     again: Callable[[int], Protected] | None = None
     """A trial release, by its number: another one of the same request, whatever the key."""
+    first: tuple[str, ...] = ()
+    """What is said of the request as a whole."""
 
     @property
     def outgoing(self) -> Design:
@@ -149,5 +151,7 @@ class Protected:
         """What must be said of the release; what several strata say, once, with how many of them say it."""
         said = Counter(remark for stratum in self.strata for remark in stratum.remarks)
         if len(self.strata) == 1:
-            return tuple(said)
-        return tuple(f"{remark} ({times} of {len(self.strata)} groups)" for remark, times in said.most_common(8))
+            return *self.first, *said
+        return *self.first, *(
+            f"{remark} ({times} of {len(self.strata)} groups)" for remark, times in said.most_common(8)
+        )

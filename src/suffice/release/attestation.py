@@ -13,7 +13,7 @@ import numpy as np
 from suffice.algebra.moments import Spread
 from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.certificate.regressions import Regressions
-from suffice.design.bounds import OBSERVED
+from suffice.design.bounds import OBSERVED, by_column, observed
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.method.method import Method
@@ -168,9 +168,11 @@ class Attestation:
 
     def _signs(self) -> list[str]:
         """Which columns observed-sign binds, and why not the others."""
-        if self.design.roles.bounds != OBSERVED:
+        bounds = self.design.roles.bounds
+        if not observed(bounds):
             return []
-        negative = dict(zip(self.design.confidential, self.done.seen["signs"].table[0].tolist(), strict=True))
+        cells_of = zip(self.design.confidential, self.done.seen["signs"].table[0].tolist(), strict=True)
+        negative = {name: cells for name, cells in cells_of if name not in by_column(bounds)}
         bound = [name for name, cells in negative.items() if not cells]
         free = [f"{name} ({cells:,})" for name, cells in negative.items() if cells]
         said = [f"{OBSERVED}: at least 0 in {_some(bound)}"] if bound else [f"{OBSERVED} binds no column"]

@@ -7,19 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from suffice.catalogue import chosen
+from suffice.catalogue import OTHERWISE, chosen
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.missing import complete_beside
 from suffice.design.profile import Matrices, profiled
 from suffice.design.roles import Roles
-from suffice.errors import UsageError
+from suffice.errors import InfeasibleError, UsageError
 from suffice.files.format import in_encoding
 from suffice.files.source import open_rows
 from suffice.guards.finding import check_accepted
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
+from suffice.method.steps import Steps
 from suffice.method.synthetic import Synthetic
 from suffice.microdata.controlled_rounding import ControlledRounding
 from suffice.progress import Progress, listener
@@ -36,6 +37,22 @@ from suffice.risk.sample import SampleMeasure
 from suffice.rows.derived import aligned
 from suffice.rows.threads import cores, one_blas_thread
 from suffice.seed import Seed
+
+FIXED = ("mean", "covariance", "limits")
+"""What leaves a column that stands at its two bounds as it is."""
+OUTSIDE = "New values by IPSO did not come inside the limits, so the records were turned from where they are (rotate)."
+
+
+class NoOtherValues(InfeasibleError):
+    """Columns that cannot have other values than their own."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        one = len(columns) == 1
+        super().__init__(
+            f"{', '.join(columns)} {'stands' if one else 'stand'} at one of two bounds in every record: with "
+            f"{'its' if one else 'their'} mean and variance kept, there are no other values between them.\n"
+            f"Leave {'its bounds' if one else 'these bounds'} out, or one end of them."
+        )
 
 
 def protect(
@@ -59,7 +76,7 @@ def protect(
     roles: what each column is.
     method: how; `suffice.methods()` lists them, `first.then(second)` puts them in order. Names are enough, also with
         parameters: "romm", "romm:correlation=0.5", ["mixture:d=0.3", "restore"]. Without one: new values by IPSO, which
-        are then rotated inside the bounds and edits, where there are any.
+        are then rotated inside the bounds and edits, where there are any; if that is not found, the original rotated.
     seed: the secret key; without one a new one is drawn and the release cannot be repeated.
     accept: rules of guards that may stop the release, each with the reason for accepting it.
     progress: True for a bar, or a function that is called with a stage's name, rows done and rows in all.
@@ -71,12 +88,37 @@ def protect(
     if not isinstance(seed, Seed | None):
         raise UsageError(f"{type(seed).__name__} is no Seed: a short key can be guessed. Use Seed.from_file, or none.")
     check_accepted(accept or {})
-    method, progress = chosen(method, roles), listener(progress)
-    seed = Seed() if seed is None else seed
+    seed, listening = Seed() if seed is None else seed, listener(progress)
+    request = data, roles, seed, accept or {}, listening, threads or cores(), encoding
+    if method is not None or not (roles.bounds or roles.edits):
+        return _protected(chosen(method, roles), *request)
+    try:
+        return _protected(chosen(None, roles), *request)
+    except NoOtherValues:
+        raise
+    except InfeasibleError as problem:
+        try:
+            return _protected(chosen(OTHERWISE, roles), *request, said=(OUTSIDE,))
+        except InfeasibleError:
+            raise problem from None  # it says what heals
+
+
+def _protected(
+    method: Method,
+    data: Any,
+    roles: Roles,
+    seed: Seed,
+    accept: Mapping[str, str],
+    progress: Progress | None,
+    threads: int,
+    encoding: str | None,
+    said: tuple[str, ...] = (),
+) -> Release:
+    """said: what the data holder is told first"""
     with one_blas_thread():
         roles = method.given(roles)
         data = in_encoding(data, encoding)
-        source = open_rows(data, threads or cores(), progress)
+        source = open_rows(data, threads, progress)
         coding = Coding.learn(source, roles, method.kinds)
         rows = coding.encoded(source)
         start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
@@ -84,6 +126,8 @@ def protect(
         rows, start = complete_beside(rows, start, roles)
         design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
         limits = Limits.learn(rows, design)
+        if limits is not None and limits.pinned and isinstance(method, Steps) and {*FIXED} <= {*method.kept}:
+            raise NoOtherValues(limits.pinned)
         beside = rows if start is None else aligned(rows, start, design.confidential)
         matrices = Matrices(design, start is not None)
         strata = Strata.of(rows, design)
@@ -108,11 +152,11 @@ def protect(
             if isinstance(method, Synthetic):
                 done = redrawn(own, method, strata, looks)
             else:
-                done = replace(protected(own, method, start, strata, looks), again=trial)
+                done = replace(protected(own, method, start, strata, looks), again=trial, first=said)
             others = tuple(release.assessment.reach for release in made)
             if not made:
                 told = [digests[name] for name in design.confidential]
                 account = Account.of(seed, whole, rows is not whole, done, method, told, stream.digest())
-            known = accept or {}, limits, coding, account, others
+            known = accept, limits, coding, account, others
             made.append(Release._made(data, rows, done, method, seed, *known))
         return made[0] if len(made) == 1 else Release._together(made, stream)
