@@ -218,3 +218,25 @@ def test_one_group_without_spread_is_known(slope: float) -> None:
     assert levels(released(plain, **roles)).get("explained-columns") is None
     joined = data.assign(unit=data["unit"].clip(1, None))
     assert levels(released(joined, **roles)).get("explained-columns") is None  # the remedy
+
+
+def test_two_values_that_become_many_are_said_and_can_be_given_back() -> None:
+    rng = np.random.default_rng(9)
+    data = pd.DataFrame({"y": np.where(rng.random(400) < 0.5, 3.0, 0.0), "x": rng.normal(size=400)})
+    release = released(data, given="x")
+    assert release.frame["y"].nunique() > 2
+    assert release.assessment.two_values == ("y",)
+    (said,) = (finding for finding in release.findings if finding.rule == "domain")
+    assert "y" in said.message
+    assert protect(data, Roles(confidential=["y"], integer=["y"]), Ipso()).assessment.two_values == ()
+    back = protect(data, Roles(confidential=["y"]), ["ipso", "reverse-map"])
+    assert {*back.frame["y"]} == {0.0, 3.0}
+    assert back.assessment.two_values == ()
+
+
+def test_copies_at_a_leverage_of_one_name_its_remedy() -> None:
+    data = firms(50.0).assign(region=[7] + [0, 1] * 149 + [0])
+    release = released(data, given="C(region)")
+    (said,) = (finding for finding in release.findings if finding.rule == "copies")
+    assert "merge_below" in said.remedy
+    assert "copies" not in levels(released(data, given="C(region)", merge_below=5))

@@ -85,6 +85,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "negatives": ("negatives", {}),
     "multiplied": ("multiplied", {}),
     "shapes": ("shapes", {}),
+    "two_values": ("two_values", ()),
     "broken": ("broken", {}),
     "unmoved": ("unmoved", 0),
     "precision": ("precision", {}),

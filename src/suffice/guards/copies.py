@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp, lgamma, log, sqrt
 
 from suffice.guards.finding import Finding
+from suffice.guards.leverage import NEVER, leverage_remedy
 from suffice.guards.wording import count, share
 from suffice.risk.assessment import Assessment
 
@@ -30,9 +31,16 @@ def copies(risk: Assessment) -> Finding | None:
         "stop",
         f"{count(risk.copies, 'record')} of {n:,} ({share(risk.copies, n)}) released with the "
         "original values in all confidential columns.",
-        "Ask for a smaller correlation with the original; see whether the given terms explain these records.",
+        _remedy(risk),
         {"copies": risk.copies, "records": n, "chance": risk.copies_by_chance},
     )
+
+
+def _remedy(risk: Assessment) -> str:
+    """At a leverage of one what is given decides a record, whatever the correlation."""
+    if risk.leverage.highest >= NEVER:
+        return leverage_remedy(risk)
+    return "Ask for a smaller correlation with the original; see whether the given terms explain these records."
 
 
 def _beyond(found: int, expected: float) -> float:

@@ -8,7 +8,7 @@ from suffice.risk.assessment import Assessment
 
 
 def domain(risk: Assessment) -> Finding | None:
-    """Any negative in a column without, or twice as many beyond chance: warn.
+    """Any negative in a column without, or twice as many beyond chance: warn. Two values that become many: note.
 
     Nothing is clipped: that would break what was promised.
     """
@@ -17,8 +17,9 @@ def domain(risk: Assessment) -> Finding | None:
     words = [f"{name} {number:,} ({share(number, n)})" for name, number in new.items()]
     more = [f"{name} {after:,} in place of {before:,}" for name, (before, after) in risk.multiplied.items()]
     if not words and not more:
-        return None
+        return _two_values(risk.two_values) if risk.two_values else None
     said = [f"Negative values in columns that had none: {listed(words)}."] * bool(words)
+    said += [f"{listed(risk.two_values)}: two values become many (`integer`, reverse-map)."] * bool(risk.two_values)
     said += [f"Negative values multiply: {listed(more)}; observed-sign leaves such columns free."] * bool(more)
     return Finding(
         "domain",
@@ -27,4 +28,15 @@ def domain(risk: Assessment) -> Finding | None:
         f"Ask for bounds{' of these columns by name' * bool(more)} and use rotate, also after another method; "
         "or tell the users of the release.",
         {**new, **{name: after for name, (_, after) in risk.multiplied.items()}},
+    )
+
+
+def _two_values(names: tuple[str, ...]) -> Finding:
+    return Finding(
+        "domain",
+        "note",
+        f"{listed(names)}: two values in the original, others in the release.",
+        "Name them in `integer`, for whole numbers with the same totals; or end with reverse-map, which gives the two "
+        "values back and keeps these in place of regressions. Both bounds leave such a column no room to move.",
+        {"columns": ", ".join(names)},
     )

@@ -45,6 +45,8 @@ def dominance(risk: Assessment) -> Finding | None:
         )
     cells = max(risk.cells.factors, key=lambda each: each.dominated, default=None) if "fit" in keeps else None
     if cells is not None and cells.dominated:
+        least = f"merge_below={max(10, cells.large + 1)}"
+        below = "a larger merge_below, which counts records" if cells.of == "unit" else least
         return Finding(
             RULE,
             "stop",
@@ -52,8 +54,7 @@ def dominance(risk: Assessment) -> Finding | None:
             f"{cells.of} away to the second largest, to within 10 %, in some column.",
             "Drop one of the terms, or use larger classes of it."
             if cells.apart
-            else f"Join such cells with others (merge_below={max(10, cells.large + 1)}), use larger classes, or drop "
-            "the term.",
+            else f"Join such cells with others ({below}), use larger classes, or drop the term.",
             {"cells": cells.dominated, "of": cells.cells, "by": cells.name},
         )
     if worst is not None and (few := max(risk.groups, key=lambda kept: kept.counted)).counted:

@@ -29,10 +29,15 @@ def leverage(risk: Assessment) -> Finding | None:
         level,
         f"{count(records, noun)} of {of:,} ({share(records, of)}) with a leverage {bound}, "
         f"the largest {found.highest:.3f}, by {found.term or 'the given terms and groups'}: {MEANING[level]}.",
-        f"Join small categories (merge_below={5 * found.usual}), take log() of a skewed column, or drop "
-        f"{found.term or 'a term'}.",
+        leverage_remedy(risk),
         {"leverage": found.highest, f"{noun}s": records, "term": found.term},
     )
+
+
+def leverage_remedy(risk: Assessment) -> str:
+    found = risk.leverage
+    below = f"Join small categories (merge_below={5 * found.usual}), take log() of a skewed column, or drop "
+    return f"{below}{found.term or 'a term'}."
 
 
 def _by_records() -> Finding:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from suffice.guards.finding import Finding
 from suffice.guards.wording import listed, share
 from suffice.risk.assessment import Assessment
-from suffice.risk.closeness import NEARNESS as STOP
+from suffice.risk.closeness import NEARNESS, OWN
 
 WARN = 1 / 3
 
 
 def nearness(risk: Assessment) -> Finding | None:
-    """Of the records that chance leaves, those near their own value, within 5 % or 2 % of the ranks: > 70 % stop.
+    """Of the records that chance leaves, those near their own value, within 5 % or 2 % of the ranks: > 50 % stop.
 
-    Over 1/3: warn. Chance is the same share with the released rows in any order. Judged column by column, in every
+    Where released values are those of groups: > 70 %. Over 1/3: warn. Chance is the same share with the released rows in any order. Judged column by column, in every
     part of the file that is protected by itself; the worst counts.
     """
     found = risk.closeness.nearness
@@ -21,8 +21,9 @@ def nearness(risk: Assessment) -> Finding | None:
     if worst is None or not found[worst].excess > WARN:
         return None
     name, kind, _ = worst
-    near, stops = found[worst], found[worst].excess > STOP
-    loud = dict.fromkeys(column for (column, _, _), each in found.items() if each.excess > (STOP if stops else WARN))
+    stop = NEARNESS if risk.request.shared else OWN
+    near, stops = found[worst], found[worst].excess > stop
+    loud = dict.fromkeys(column for (column, _, _), each in found.items() if each.excess > (stop if stops else WARN))
     within = "5 % of their own value" if kind == "value" else "2 % of the ranks of their own value"
     return Finding(
         "nearness",

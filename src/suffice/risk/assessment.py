@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -91,6 +91,8 @@ class Assessment:
     """Columns with more negative values than before: how many they had and have."""
     shapes: Mapping[str, ColumnShape]
     """Columns that change: how far their distributions are from the original's."""
+    two_values: tuple[str, ...]
+    """Columns of two values, one of them zero, that leave with others and were not to be whole numbers."""
     broken: Mapping[str, int]
     """Released records that leave a bound or an edit."""
     unmoved: int
@@ -171,6 +173,7 @@ def assess(
         negatives=signs.new(design.confidential),
         multiplied=signs.multiplied(design.confidential),
         shapes=_shapes(done, some),
+        two_values=_two_values(some, sample.traits, design.roles.integer),
         broken=dict(seen.get("limits", {})),
         unmoved=like.unmoved,
         order=RowOrder.of(done, order),
@@ -198,6 +201,11 @@ def assessed_again(risk: Assessment, done: Protected, account: Account) -> Asses
     )
 
 
+def _two_values(some: RecordSample, traits: tuple[str, ...], whole: Sequence[str]) -> tuple[str, ...]:
+    columns = {name: (y, released) for name, _, y, released in some.columns() if name in traits and name not in whole}
+    return tuple(name for name, (y, released) in columns.items() if not np.isin(released, y).all())
+
+
 def folded(done: Protected, measure: Measure) -> Any:
     """What a measure sees of all records, in a pass of its own."""
     design = done.design
@@ -216,7 +224,8 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
         return TrialSight(resemblance=Resemblance.of(done, pair, freedom), copies=_copies(done, method))
 
     handed = not method.independent or "distribution" in method.kept
-    carried = not (method.independent or method.shared)
+    asked = any(d is not None for d in method.asked())
+    carried = not (method.independent or method.shared or (asked and not method.apart_of))
 
     def of(made: Protected, pair: ResidualPair) -> TrialSight:
         sample, copied = _sample(made, made.seen), _copies(made, method)

@@ -18,6 +18,8 @@ ALONE = 30
 """A column with so many far cells is judged by itself; the others are judged together."""
 OUTLIERS, GIANTS, NEARNESS, LINKAGE, RANKS = 0.2, 2 / 3, 0.7, 1 / 3, 0.05
 """Excesses that stop a release; the last: of what keeps ranks, records found by their ranks."""
+OWN = 0.5
+"""Nearness that stops where no other record shares a released value."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Closeness:
         """Whether another key might be judged otherwise."""
         judged = [(matches, OUTLIERS) for _, matches in self.sets()]
         judged += [(matches, GIANTS) for matches in self.giants.values()]
-        judged += [(matches, NEARNESS) for matches in self.nearness.values()]
+        judged += [(matches, rule) for matches in self.nearness.values() for rule in (NEARNESS, OWN)]
         judged += [(self.ranks.linked, RANKS), (self.ranks.alone, RANKS)]
         return any(matches.doubtful(threshold) for matches, threshold in judged)
 

@@ -24,8 +24,8 @@ FEW = 10
 """Copies, or records that were never moved, up to which another key may have none."""
 CLOSE, LEFT = 0.01, 0.05
 """Of records that move by less than this share of a standard deviation, so many are a walk that may leave some."""
-ALIKE, SURE = (0.7, 0.9), 0.98
-"""Correlations at which a rule speaks, and one that is no luck."""
+ALIKE, SURE = 0.9, 0.98
+"""A correlation that stops, and one that is no luck."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class TrialSight:
     unmoved: int = 0
     still: float = 0.0
     carried: bool = True
-    """Whether correlations are judged: not where nothing is carried over, nor where values are those of groups."""
+    """Whether achieved correlations are judged: not where none is carried over, or one was asked for, or groups share."""
 
     def doubtful(self, n: int) -> bool:
         """Whether another key might be judged otherwise; n: records."""
@@ -54,7 +54,7 @@ class TrialSight:
         alike = self.resemblance
         found = [*map(abs, alike.correlations if self.carried else ())]
         found += [alike.canonical] if alike.canonical > alike.null else []
-        return any(abs(each - rule) < margin and each < SURE for each in found for rule in ALIKE)
+        return any(abs(each - ALIKE) < margin and each < SURE for each in found)
 
     def same(self, other: TrialSight) -> bool:
         """Whether nothing was drawn."""
