@@ -181,8 +181,15 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("giants", {"giants": {"wages": near(1, 1)}}, None),  # one may be chance
     ("nearness", {"nearness": {("wages", "value", 0): near(300, 100)}}, None),
     ("nearness", {"nearness": {("wages", "value", 0): near(300, 101)}}, "warn"),
-    ("nearness", {"nearness": {("wages", "value", 0): near(300, 209)}}, "warn"),
-    ("nearness", {"nearness": {("wages", "value", 0): near(300, 211)}}, "stop"),
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 149)}}, "warn"),
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 151)}}, "stop"),
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 209)}, "shared": True}, "warn"),
+    ("nearness", {"nearness": {("wages", "value", 0): near(300, 211)}, "shared": True}, "stop"),
+    ("domain", {"two_values": ("wages",)}, "note"),
+    ("domain", {"two_values": ("wages",), "negatives": {"turnover": 3}}, "warn"),
+    ("dominance", {"cells": CellsSeen(three=("wages",))}, "stop"),
+    ("dominance", {"cells": CellsSeen(three=("wages",)), "promises": ("mean",)}, None),
+    ("explained-columns", {"told_in_groups": {"wages": 1}}, "stop"),
     (
         "nearness",
         {"nearness": {("wages", "value", 0): near(300, 219, 180)}},

@@ -13,8 +13,8 @@ WARN = 1 / 3
 def nearness(risk: Assessment) -> Finding | None:
     """Of the records that chance leaves, those near their own value, within 5 % or 2 % of the ranks: > 50 % stop.
 
-    Where released values are those of groups: > 70 %. Over 1/3: warn. Chance is the same share with the released rows in any order. Judged column by column, in every
-    part of the file that is protected by itself; the worst counts.
+    Where released values are those of groups: > 70 %. Over 1/3: warn. Chance is the same share with the released rows
+    in any order. Judged column by column, in every part of the file that is protected by itself; the worst counts.
     """
     found = risk.closeness.nearness
     worst = max(found, key=lambda each: found[each].excess, default=None)

@@ -43,7 +43,7 @@ class TrialSight:
     unmoved: int = 0
     still: float = 0.0
     carried: bool = True
-    """Whether achieved correlations are judged: not where none is carried over, or one was asked for, or groups share."""
+    """Whether achieved correlations are judged: not where none is carried over, one was asked for, or groups share."""
 
     def doubtful(self, n: int) -> bool:
         """Whether another key might be judged otherwise; n: records."""
