@@ -76,6 +76,22 @@ def marginals() -> Figure:
     return figure
 
 
+def scatter() -> Figure:
+    """Wages against turnover, both from zero on: the original, IPSO, Rotate."""
+    frames = {"original": FIRMS, "IPSO": released(Ipso(), CELLS).frame, "Rotate": released(Rotate(), CELLS).frame}
+    figure, row = drawing(1, 3, sharey="row", sharex="row")
+    for axes, (title, frame), colour in zip(row, frames.items(), ("original", "ipso", "near"), strict=True):
+        x, y = (np.asarray(frame[name], dtype=float) for name in ("turnover", "wages"))
+        axes.plot(x, y, ".", color=COLOURS[colour], markersize=2)
+        axes.set(xlabel="turnover", title=title)
+        axes.set_xscale("symlog", linthresh=100)
+        axes.set_yscale("symlog", linthresh=100)
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.axhline(0, color="black", linewidth=0.8)
+    row[0].set_ylabel("wages")
+    return figure
+
+
 def histogram(axes: Axes, values: np.ndarray, width: float, colour: str) -> None:
     """Firms by size; what lies beyond the last bar is in it."""
     edges = np.arange(-8, 25) * width
@@ -85,25 +101,6 @@ def histogram(axes: Axes, values: np.ndarray, width: float, colour: str) -> None
     axes.axvline(0, color="black", linewidth=0.8)
     axes.text(0.97, 0.9, f"{int((values < 0).sum())} below 0", transform=axes.transAxes, ha="right", va="top")
     axes.xaxis.set_major_locator(ticker(4))
-
-
-def sweeps() -> Figure:
-    """How a walk leaves the original: canonical correlation, and records that are their own nearest neighbour."""
-    figure, (left, right) = drawing(1, 2)
-    counts = [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
-    for groups in ("near", "random", "far"):
-        walks = [walked(Watched(sweeps=count, groups=groups), CELLS) for count in counts]
-        left.plot(range(33), [1.0, *walks[-1][1].course], color=COLOURS[groups], label=groups)
-        linked = [likeness.linked(walk.Ystar) / len(walk.Ystar) for likeness, walk in walks]
-        right.plot(counts, linked, color=COLOURS[groups], label=groups, marker=".")
-    left.axhline(walks[-1][1].null, color="black", linestyle=":", label="unrelated records, at most")
-    right.axhline(1 / FIRMS.num_rows, color="black", linestyle=":", label="chance, 1 / n")
-    right.set_yscale("symlog", linthresh=1 / FIRMS.num_rows)
-    right.set_ylim(0, 1.3)
-    for axes, title in ((left, "canonical correlation with the original"), (right, "share of records linked")):
-        finished(axes, title)
-    left.set_ylim(0, 1.03)
-    return figure
 
 
 def starts() -> Figure:
@@ -175,7 +172,7 @@ def ticker(count: int) -> Locator:
 
 if __name__ == "__main__":
     PLACE.mkdir(exist_ok=True)
-    pictures = {"rotate": (marginals, sweeps, starts), "micro_hybrid": (clusters,)}
+    pictures = {"rotate": (marginals, scatter, starts), "micro_hybrid": (clusters,)}
     for page, made in pictures.items():
         for make in made:
             make().savefig(PLACE / f"{page}_{make.__name__}.png", dpi=90, metadata={"Software": None})
