@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -175,3 +176,35 @@ def test_a_ledger_that_cannot_be_opened_is_said_without_its_path(ledger: Ledger)
         ledger.entries()
     assert str(ledger.path.parent) not in str(caught.value)
     assert caught.value.exit_code == 7
+
+
+def test_a_key_that_was_moved_away_from_its_ledger_says_so(tmp_path: Path) -> None:
+    frame, roles = pd.DataFrame({"y": np.random.default_rng(1).normal(size=100)}), Roles(confidential=["y"])
+    key = Seed.new_file(tmp_path / "key")
+    protect(frame, roles, Ipso(), seed=key).write(tmp_path / "one.csv")
+    (tmp_path / "away").mkdir()
+    moved = (tmp_path / "key").rename(tmp_path / "away" / "key")
+    assert Seed.from_file(moved).digest("x") == key.digest("x")
+    with pytest.raises(FileError, match="its ledger does not lie beside it"):
+        protect(frame, roles, Ipso(), seed=Seed.from_file(moved))
+    (tmp_path / "key.ledger").rename(tmp_path / "away" / "key.ledger")
+    again = protect(frame, roles, Ipso(), seed=Seed.from_file(moved))
+    again.write(tmp_path / "two.csv")
+    assert moved.read_text().count("used") == 1
+    moved.write_text(moved.read_text()[:-3])  # cut off
+    assert Seed.from_file(moved).digest("x") == key.digest("x")
+
+
+def test_a_key_that_cannot_be_written_to_is_not_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, opened = Ledger.of(tmp_path / "key"), os.open
+    (tmp_path / "key").write_text("ab" * 32)
+
+    def readonly(path: Any, flags: int, *more: Any) -> int:
+        if flags & os.O_WRONLY and Path(path) == ledger.key:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", readonly)
+    ledger.add(FIRST)
+    assert ledger.entries() == (FIRST,)
+    assert (tmp_path / "key").read_text() == "ab" * 32

@@ -15,7 +15,7 @@ from typing import Self
 
 from suffice.errors import FileError
 from suffice.rows.fingerprint import Fingerprint
-from suffice.seed import Seed
+from suffice.seed import USED, Seed
 
 SUFFIX = ".ledger"
 ALIKE, OWN = 0.5, 0.6
@@ -206,6 +206,24 @@ class Ledger:
                 os.close(place)
         except OSError as problem:
             raise FileError(f"The ledger beside the key file cannot be written: {problem.strerror}.") from None
+        if not self._used():
+            with contextlib.suppress(OSError):  # a key that cannot be written to is not marked
+                place = os.open(self.key, os.O_WRONLY | os.O_APPEND)
+                try:
+                    _append(place, f"\n{USED}\n".encode("ascii"))
+                finally:
+                    os.close(place)
+
+    @property
+    def key(self) -> Path:
+        return self.path.with_name(self.path.name.removesuffix(SUFFIX))
+
+    def _used(self) -> bool:
+        """Whether the key file says that it has a ledger."""
+        try:
+            return self.key.read_text("ascii", "replace").split()[-1:] == [USED]
+        except OSError:
+            return False
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -214,7 +232,7 @@ class Ledger:
             with contextlib.suppress(ImportError, OSError):
                 import fcntl
 
-                file = stack.enter_context(open(self.path.with_name(self.path.name.removesuffix(SUFFIX)), "rb"))
+                file = stack.enter_context(open(self.key, "rb"))
                 fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
@@ -222,7 +240,12 @@ class Ledger:
         try:
             return self.path.read_text("ascii", "replace").splitlines(keepends=True)
         except FileNotFoundError:
-            return []
+            if not self._used():
+                return []
+            raise FileError(
+                "Releases were made with this key, and its ledger does not lie beside it.\n"
+                "Put both into one folder again; without it earlier releases cannot be judged."
+            ) from None
         except OSError as problem:
             raise FileError(f"The ledger beside the key file cannot be read: {problem.strerror}.") from None
 

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from suffice.errors import FileError, UsageError, path_of
 
 MARK = "suffice-key-1"
+USED = "used"
+"""The last line of a key that has a ledger."""
 BITS = 128
 """Fewest bits of a user's key."""
 
@@ -50,7 +52,7 @@ class Seed:
             raise UsageError("The key file has a second name (a hard link), beside which its ledger would be missed.")
         if os.name == "posix" and found.st_mode & 0o077:
             raise UsageError("The key file can be read by others.\nMake it yours alone: chmod 600 FILE.")
-        digits = "".join(line for line in text.split() if line != MARK)
+        digits = "".join(line for line in text.split() if line != MARK and not USED.startswith(line))
         if not re.fullmatch(r"(?:[0-9a-fA-F]{2})+", digits) or 4 * len(digits) < BITS:
             raise UsageError(
                 f"The key file does not hold a key of at least {BITS} bits ({BITS // 4} hexadecimal digits).\n"

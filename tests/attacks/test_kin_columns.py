@@ -193,6 +193,23 @@ def test_other_columns_are_free(made: Callable[[Frame], Frame], sort: bool, tmp_
         assert told == ((), (), (), 0, (), ())
 
 
+def test_totals_of_either_file_tell_nothing_of_the_other(tmp_path: Path) -> None:
+    """Where columns add up, multiples of any size cancel: these fit no other column."""
+    rng, key = np.random.default_rng(3), Seed.new_file(tmp_path / "key")
+    costs = {f"cost{i}": rng.lognormal(5, 1, 300).round() for i in range(4)}
+    sales = {f"sales{i}": (cost * rng.lognormal(1, 0.2, 300)).round() for i, cost in enumerate(costs.values())}
+    frame = Frame(
+        {**costs, "cost": sum(costs.values()), **sales, "sales": sum(sales.values()), "id": np.arange(300) + 1000}
+    )
+    first = Roles(confidential=[*costs, "cost"], identifiers=["id"])
+    protect(frame, first, IPSO, seed=key, accept=dict.fromkeys(("dominance", "giants"), "-")).write(
+        tmp_path / "one.csv"
+    )
+    for names in ({"confidential": [*sales, "sales"]}, {"confidential": ["sales0"], "keep": ["sales", "sales1"]}):
+        history = protect(frame, Roles(**names, identifiers=["id"]), IPSO, seed=key).assessment.history
+        assert (history.earlier, history.revealed, history.public) == ((), (), ())
+
+
 def test_the_same_request_is_free_where_a_sum_is_given(tmp_path: Path) -> None:
     key, roles = Seed.new_file(tmp_path / "key"), Roles(confidential=["y1", "y2"], given="y")
     protect(victims(), roles, IPSO, seed=key, accept={"outliers": "-"}).write(tmp_path / "one.csv")

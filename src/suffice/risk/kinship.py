@@ -25,8 +25,8 @@ ORDERED = 0.97
 """Share of the records that stand in one order."""
 FEW, BITS = 4, 30.0
 """Records of each of few values, on average. That columns of these, dealt at random, are the same: one in 2^30."""
-DIGITS = 3e-6
-"""What short floats leave of a sum, in units of its terms."""
+DIGITS, CANCEL = 3e-6, 100.0
+"""What short floats leave of a sum, in units of its terms; how much larger than the sum these may be."""
 
 
 @dataclass(frozen=True)
@@ -154,20 +154,27 @@ def combination(v: Array, U: Array, part: slice = slice(None)) -> tuple[tuple[in
         fewer = [other for other in columns if other != j]
         if fewer and not _broken(y, A[:, fewer]):
             columns = fewer
-    counts = np.unique(y, return_counts=True)[1]
-    elsewhere = len(y) - int(counts.max())
-    if len(counts) < DIFFERENT and len(y) < len(v):
+    if len(np.unique(y)) < DIFFERENT and len(y) < len(v):
         return None
     broken = _broken(v, U[:, columns], part)
-    return (tuple(columns), broken) if elsewhere >= len(columns) + SPARE and broken <= ALIKE * len(v) else None
+    enough = _uncommon(y) >= len(columns) + SPARE and broken <= ALIKE * _uncommon(v)
+    return (tuple(columns), broken) if enough else None
+
+
+def _uncommon(v: Array) -> int:
+    """Records that have another value than most of them."""
+    return len(v) - int(np.unique(v, return_counts=True)[1].max())
 
 
 def _broken(v: Array, U: Array, part: slice = slice(None)) -> int:
     """In how many records a column is not the sum of others that some of them tell."""
     A, w = np.column_stack([np.ones(len(v)), U]), 1 / (1 + np.abs(v))  # what is far is known to as many digits
     there = np.isfinite(v[part]) & np.isfinite(A[part]).all(axis=1)
-    told = np.linalg.lstsq((A * w[:, None])[part][there], (v * w)[part][there], rcond=None)[0]
-    off = np.abs(v - A @ told) > DIGITS * (1 + np.abs(v) + np.abs(A) @ np.abs(told))
+    B = (A * w[:, None])[part][there]
+    size = np.maximum(np.linalg.norm(B, axis=0), 1e-300)
+    told = np.linalg.lstsq(B / size, (v * w)[part][there], rcond=1 / CANCEL**2)[0] / size
+    scale = 1 + np.abs(v)
+    off = np.abs(v - A @ told) > DIGITS * np.minimum(scale + np.abs(A) @ np.abs(told), CANCEL * scale)
     return int(np.count_nonzero(off))
 
 
