@@ -25,7 +25,7 @@ def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
         "addition", "alpha-matrix", "blend", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "micro-hybrid",
         "microaggregate", "microaggregate-draws", "microaggregate-noise", "mixture", "moment-householder", "noise",
-        "outliers-apart", "pca-mask", "rank-swap", "residual-correlation",
+        "optimise", "outliers-apart", "pca-mask", "rank-swap", "residual-correlation",
         "resize", "restore", "reverse-map", "romm", "rotate", "score-correlation", "shuffle",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"

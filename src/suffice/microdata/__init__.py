@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.microdata.mixture import Mixture
     from suffice.microdata.moment_householder import MomentHouseholder
     from suffice.microdata.noise import Noise
+    from suffice.microdata.optimise import Optimise
     from suffice.microdata.outliers_apart import OutliersApart
     from suffice.microdata.pca_mask import PcaMask
     from suffice.microdata.rank_swap import RankSwap
@@ -49,6 +50,7 @@ __all__ = [
     "Mixture",
     "MomentHouseholder",
     "Noise",
+    "Optimise",
     "OutliersApart",
     "PcaMask",
     "RankSwap",

@@ -17,7 +17,7 @@ from suffice.method.masked import MaskedColumns
 from suffice.method.rowwise import Rowwise
 from suffice.microdata.ipso import Ipso
 from suffice.rows.derived import ORIGINAL, Beside
-from suffice.rows.ranks import by_rank, middles
+from suffice.rows.ranks import Ranked, by_rank, middles
 from suffice.rows.rows import Block, Product, Rows, Run
 from suffice.rows.spool import stored
 from suffice.seed import Stream
@@ -52,10 +52,17 @@ class Shuffle(Rowwise):
     def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
         names, m, k, draws = design.confidential, design.m, design.k, stream.child("latent")
 
-        def normal(ranks: NDArray[np.int64], y: Array, _: Array, __: Any) -> Array:
-            return np.asarray(ndtri(middles(ranks, y) / rows.n))
+        inorder: dict[str, Array] = {}  # where all ranks are worked on together, a column is sorted once
 
-        S = {name: by_rank(rows, name, name, normal, stream.child(f"scores of {name}")) for name in names}
+        def scored(name: str) -> Any:
+            def normal(ranks: NDArray[np.int64], y: Array, _: Array, __: Any) -> Array:
+                if len(y) == rows.n:
+                    inorder[name] = y
+                return np.asarray(ndtri(middles(ranks, y) / rows.n))
+
+            return by_rank(rows, name, name, normal, stream.child(f"scores of {name}"))
+
+        S = {name: scored(name) for name in names}
 
         def of(block: Block) -> Product:
             assert block.key is not None
@@ -79,12 +86,14 @@ class Shuffle(Rowwise):
 
         masked = stored(rows, rows.map(latent, design.columns, "mapping", draws), names)
         both = masked.with_columns({ORIGINAL + name: Beside(rows, name) for name in names})
-        made = {
-            name: by_rank(
-                both, name, ORIGINAL + name, lambda ranks, y, own, draws: own, stream.child(f"values of {name}")
-            )
-            for name in names
-        }
+
+        def shuffled(name: str) -> Any:
+            own = inorder.get(name)
+            other = ORIGINAL + name if own is None else name
+            of: Ranked = lambda ranks, y, theirs, draws: theirs if own is None else own  # noqa: E731
+            return by_rank(both, name, other, of, stream.child(f"values of {name}"))
+
+        made = {name: shuffled(name) for name in names}
         said = f"shuffle: {raised} of {k} directions of the correlations were made positive." if raised else ""
         return MaskedColumns(made, (said,) if said else ())
 

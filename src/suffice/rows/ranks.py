@@ -99,6 +99,8 @@ def middles(ranks: NDArray[np.int64], values: Array) -> Array:
     [0.5, 2.0, 2.0, 3.5]
     """
     first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    if len(first) == len(values):
+        return ranks + 0.5
     count = np.diff(np.append(first, len(values)))
     return np.asarray(np.repeat(np.add.reduceat(ranks + 0.5, first) / count, count))
 
