@@ -100,7 +100,7 @@ def middles(ranks: NDArray[np.int64], values: Array) -> Array:
     """
     first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     if len(first) == len(values):
-        return ranks + 0.5
+        return np.asarray(ranks + 0.5, dtype=np.float64)
     count = np.diff(np.append(first, len(values)))
     return np.asarray(np.repeat(np.add.reduceat(ranks + 0.5, first) / count, count))
 
