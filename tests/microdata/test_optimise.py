@@ -10,7 +10,7 @@ import pytest
 
 from suffice import Noise, Optimise, Restore, Roles, Seed, Shuffle, protect
 from suffice.algebra.array import Array
-from suffice.algorithms.climbing import Links
+from suffice.algorithms.climbing import LinkCounts
 from suffice.release.release import Release
 
 Y = ["y", "z", "v"]
@@ -68,7 +68,7 @@ def test_every_batch_is_checked() -> None:
     """By the very records that are checked: a climb towards the original itself is not one that links more."""
     B = frame()[Y].to_numpy()
     Z = (B - B.mean(axis=0)) / B.std(axis=0)
-    links, start = Links.of(Z), np.random.default_rng(1).normal(size=Z.shape)
+    links, start = LinkCounts.of(Z), np.random.default_rng(1).normal(size=Z.shape)
     assert links.found(Z) == (400, 400)
     assert max(links.found(start)) < 10
     assert links.found(start) == (linked(start * B.std(axis=0) + B.mean(axis=0), False), links.found(start)[1])

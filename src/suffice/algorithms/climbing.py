@@ -18,7 +18,7 @@ PATIENCE = 40
 
 
 @dataclass(frozen=True, repr=False)
-class Target:
+class ClimbTarget:
     """Moments of the original, in standard deviations from its means: `moments` those of order three and more."""
 
     mean: Array
@@ -28,7 +28,7 @@ class Target:
     quantiles: Array | None
 
     @classmethod
-    def of(cls, Y: Array, power: int, quantiles: bool) -> Target:
+    def of(cls, Y: Array, power: int, quantiles: bool) -> ClimbTarget:
         sd = Y.std(axis=0)
         mean, scale = Y.mean(axis=0), np.where(sd > 0, sd, 1.0)
         Z = (Y - mean) / scale
@@ -61,7 +61,7 @@ def _rising(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, repr=False)
-class Links:
+class LinkCounts:
     """Records of the original that are looked for by distance and by rank, whatever is released."""
 
     Z: Array
@@ -70,7 +70,7 @@ class Links:
     among: NDArray[np.intp]
 
     @classmethod
-    def of(cls, Z: Array) -> Links:
+    def of(cls, Z: Array) -> LinkCounts:
         among = np.linspace(0, len(Z) - 1, min(AMONG, len(Z))).astype(np.intp)
         some = np.linspace(0, len(among) - 1, min(SOME, len(among))).astype(np.intp)
         return cls(Z[among], np.sort(Z, axis=0), some, among)
@@ -93,7 +93,7 @@ def _nearest(A: Array, B: Array, some: NDArray[np.intp]) -> int:
 def climbed(
     original: Array,
     start: Array,
-    target: Target,
+    target: ClimbTarget,
     rounds: int,
     draws: np.random.Generator,
     broken: Callable[[Array], Flags],
@@ -105,7 +105,7 @@ def climbed(
     linked than at the start, by distance or by rank, and those that would break a limit stay.
     """
     Z = (start - target.mean) / target.scale
-    links = Links.of((original - target.mean) / target.scale)
+    links = LinkCounts.of((original - target.mean) / target.scale)
     most, before = links.found(Z), target.loss(Z)
     now, step, taken, refused = before, 0.25, 0, 0
     Y = start.copy()

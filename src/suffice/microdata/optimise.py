@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.algebra.array import Array, Flags
-from suffice.algorithms.climbing import Target, climbed
+from suffice.algorithms.climbing import ClimbTarget, climbed
 from suffice.method.masked import Masked
 from suffice.method.parameter import Choice, Count, Number, Switch, parameter
 from suffice.method.records import Records
@@ -67,7 +67,7 @@ class Optimise(Recordwise):
             return np.zeros(len(moved), dtype=bool) if records.limits is None else records.limits.broken(moved)
 
         power = {"two": 2, "three": 3, "four": 4}[self.moments]
-        target = Target.of(Y, power, self.quantiles)
+        target = ClimbTarget.of(Y, power, self.quantiles)
         Ystar, taken, (before, after) = climbed(Y, start, target, self.batches, draws, broken, going)
         Ystar[:, Y.std(axis=0) == 0] = Y[:, Y.std(axis=0) == 0]
         left = sqrt(after / before) if before > 0 else 0.0
