@@ -83,7 +83,9 @@ def _closed(file: Any) -> None:
 def stored(rows: Rows, values: Iterable[Array], names: Sequence[str]) -> Rows:
     """Numbers run by run, as rows beside others: in memory, or set aside where they are many."""
     if rows.n <= HELD:
-        together = np.asfortranarray(np.vstack(list(values)))
+        together, last = np.empty((rows.n, len(names)), order="F"), 0
+        for run in values:
+            together[last : (last := last + len(run))] = run
         return ArrayRows(dict(zip(names, together.T, strict=True)), dict.fromkeys(names, "float"), rows.threads)
     spool = Spool(pa.schema(dict.fromkeys(names, pa.float64())), dict.fromkeys(names, "float"), rows.threads)
     for run in values:
