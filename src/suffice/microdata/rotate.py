@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
+from suffice.algorithms.rotation.densities import Densities
 from suffice.algorithms.rotation.drift import corrected
 from suffice.algorithms.rotation.kernel import kernel
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.repair import repaired
-from suffice.algorithms.rotation.stopping import Course, Target
+from suffice.algorithms.rotation.stopping import FIRST, Schedule, Target, follows
 from suffice.algorithms.rotation.turn import Chance
 from suffice.algorithms.rotation.walk import Walk
 from suffice.errors import UsageError
@@ -25,6 +26,8 @@ from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
 
+GIVEN_UP = "given up"
+
 
 @dataclass(frozen=True)
 class Rotate(Recordwise):
@@ -32,21 +35,26 @@ class Rotate(Recordwise):
 
     y*_G = H y_G,   H'H = I,   H x_G = x_G,   low <= y* <= high,   C y* <= c        for every group G
 
-    H turns a random plane of the complement of the group's given columns by an angle drawn uniformly from those at
-    which every limit of the group holds; sweep after sweep, in new groups.
+    H turns a random plane of the complement of the group's given columns, by an angle drawn from a law on the circle
+    that this makes; sweep after sweep, in new groups. The law is that of the columns, smoothed: what is released is
+    as likely as new records with these columns, given the statistics and limits that are kept.
 
     **Promises** means, covariances and every regression on the given columns; bounds and linear edits hold in every
-    record. How far the records move is not promised: it is measured.
+    record. Shapes and how far the records move are not promised: they are measured.
 
-    sweeps: exactly so many, without a look at the original; none: until a target, or until the release follows the
-        original no more than chance would or no longer comes closer to that.
+    shape: the law: "copula", the columns' densities and how they go together; "marginals", the densities alone;
+        "uniform", all that the limits allow.
+    sweeps: exactly so many, without a look at the original; none: until the walk no longer follows itself.
     correlation: a target: no residual correlation with the original is above this.
     linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
-    groups: who meets whom; near changes the shapes of distributions least, far changes them most.
+    groups: who meets whom: "given", anyone, and records alike in the given columns; "random", anyone. With "near" and
+        "far", records alike and apart in all columns meet while the walk leaves its start, and then "given"; where
+        columns are given, "given" leaves its start with "near".
     zeros: cells of columns with many exact zeros stay zero, or turn like others.
     most: give up after so many sweeps.
 
-    Langsrud (2019), (14)-(16), run as a Markov chain; Ting, Fienberg & Trottini (2008). See docs/proofs/rotate.md.
+    Langsrud (2019), (14)-(16), run as a Markov chain; Ting, Fienberg & Trottini (2008); Murray, Adams & MacKay (2010).
+    See docs/proofs/rotate.md.
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).exponential(size=(30, 2))
@@ -60,9 +68,10 @@ class Rotate(Recordwise):
     references: ClassVar = (
         "Langsrud (2019), equations (14)-(16), as a Markov chain",
         "Ting, Fienberg & Trottini (2008)",
+        "Murray, Adams & MacKay (2010), elliptical slice sampling",
     )
 
-    sweeps: int | None = parameter(Count(none="until the original is followed by chance only"), "how many", None)
+    sweeps: int | None = parameter(Count(none="until the walk no longer follows itself"), "how many", None)
     correlation: float | None = parameter(
         Number(0, 1, none="not a reason to stop"), "residual correlation with the original to stop at", None
     )
@@ -71,13 +80,20 @@ class Rotate(Recordwise):
         "share of records linked to their own to stop at; what chance links is always enough",
         None,
     )
-    groups: Literal["random", "near", "far"] = parameter(
-        Choice(("random", "near", "far")), "who meets whom: anyone, records alike, or records apart", "near"
+    groups: Literal["given", "random", "near", "far"] = parameter(
+        Choice(("given", "random", "near", "far")),
+        "who meets whom: by the given columns, anyone, or at first records alike, or apart",
+        "given",
     )
     zeros: Literal["kept", "free"] = parameter(
         Choice(("kept", "free")), "exact zeros of columns with many of them", "kept"
     )
     most: int = parameter(Count(), "sweeps after which to give up", 3000)
+    shape: Literal["copula", "marginals", "uniform"] = parameter(
+        Choice(("copula", "marginals", "uniform")),
+        "the law: of the columns together, of each column, or all that the limits allow",
+        "copula",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,35 +111,86 @@ class Rotate(Recordwise):
     def walk(self, records: Records, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
         ground, likeness = Constraints.of(records), Likeness.of(records)
-        dealer = Dealer.of(records, self.groups, self.zeros)
+        dealer, null = Dealer.of(records, self.groups, self.zeros), likeness.null(stream.generator("null"))
         start, repairs = repaired(records.Y, ground, dealer, stream)
-        Y, course = np.array(start, order="C"), self._course(likeness, stream)
-        most = self.most if self.sweeps is None else self.sweeps
-        reason = self._arrived(likeness, course, Y)
-        while reason is None and course.sweeps < most:
-            generator = stream.generator("sweep", course.sweeps + 1)
-            groups = dealer.groups(Y, course.sweeps + 1, generator)
-            kernel(len(Y))(Y, ground, groups, Chance.drawn(generator, ground, groups))
-            course.note(likeness.canonical(Y))
-            if progress is not None:
-                progress("rotating", course.sweeps, most)
-            reason = self._arrived(likeness, course, Y)
-        if reason is None and self.sweeps is None:
-            reason = "given up"
-        Ystar, ratio = corrected(Y, records, ground)
-        return Walk.of(Ystar, records, likeness, course, reason, repairs, ratio)
+        law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
+        schedule = Schedule.of(self._leaves(records), self.sweeps)
+        walker = _Walker(np.array(start, order="C"), ground, dealer, law, schedule, stream, progress)
+        reason, course = self._walked(walker, records, likeness)
+        Ystar, ratio = corrected(walker.Y, records, ground)
+        sweeps = (walker.sweeps, min(walker.sweeps, schedule.before), repairs)
+        return Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)
 
-    def _course(self, likeness: Likeness, stream: Stream) -> Course:
-        chance = 0 if self.sweeps is not None else likeness.chance(stream.generator("linked"))
-        return Course(likeness.null(stream.generator("null")), chance)
+    def _leaves(self, records: Records) -> bool:
+        """Whether the first sweeps have a law that counts little, and groups of records alike or apart."""
+        given = self.groups == "given" and records.X.shape[1] > 1
+        return not self._target.asked and (given or self.groups in ("near", "far"))
 
-    def _arrived(self, likeness: Likeness, course: Course, Y: Array) -> str | None:
+    def _walked(self, walker: _Walker, records: Records, likeness: Likeness) -> tuple[str | None, tuple[float, ...]]:
+        """Why the walk ended, and its course."""
         if self.sweeps is not None:
-            return None
-        if not self._target.asked:
-            return course.reason(likeness, Y)
-        return "the target is reached" if self._target.reached(likeness, course, Y) else None
+            course = []
+            while walker.sweeps < self.sweeps:
+                walker.sweep(self.sweeps)
+                course.append(likeness.canonical(walker.Y))
+            return None, tuple(course)
+        if self._target.asked:
+            chance = likeness.chance(walker.stream.generator("linked"))
+            while not self._target.reached(likeness, chance, walker.Y):
+                if walker.sweeps == self.most:
+                    return GIVEN_UP, ()
+                walker.sweep(self.most)
+            return "the target is reached", ()
+        before, length = walker.schedule.before, FIRST
+        while walker.sweeps < min(before, self.most):
+            walker.sweep(before + length)
+        if before:
+            while walker.sweeps < min(before + length, self.most):
+                walker.sweep(before + length)
+            return (GIVEN_UP if walker.sweeps < before + length else None), ()
+        while True:
+            while walker.sweeps < min(length // 2, self.most):
+                walker.sweep(length)
+            earlier = replace(records, original=walker.Y.copy())
+            while walker.sweeps < min(length, self.most):
+                walker.sweep(length)
+            if not follows(Likeness.of(earlier), walker.Y, walker.stream.generator("follows", length)):
+                return "it no longer follows itself", ()
+            if walker.sweeps >= self.most:
+                return GIVEN_UP, ()
+            length *= 2
 
     @classmethod
     def examples(cls) -> tuple[Rotate, ...]:
-        return cls(), cls(sweeps=5), cls(sweeps=20, groups="near"), cls(correlation=0.5, groups="far"), cls(linkage=0.0)
+        few = cls(sweeps=5, shape="uniform"), cls(sweeps=20, groups="near"), cls(sweeps=9, shape="marginals")
+        return cls(), *few, cls(correlation=0.5, groups="far"), cls(linkage=0.0)
+
+
+class _Walker:
+    """The state of a walk, sweep by sweep."""
+
+    def __init__(
+        self,
+        Y: Array,
+        ground: Constraints,
+        dealer: Dealer,
+        law: Densities,
+        schedule: Schedule,
+        stream: Stream,
+        progress: Progress | None,
+    ) -> None:
+        self.Y, self.ground, self.law, self.schedule = Y, ground, law, schedule
+        self.stream, self.progress, self.sweeps = stream, progress, 0
+        self.dealer = replace(dealer, kind="random" if dealer.kind == "random" else "given")
+        self.first = replace(dealer, kind="near") if dealer.kind == "given" else dealer
+
+    def sweep(self, most: int) -> None:
+        """One more, of at most so many."""
+        self.sweeps += 1
+        generator = self.stream.generator("sweep", self.sweeps)
+        dealer = self.first if self.sweeps <= self.schedule.before else self.dealer
+        groups = dealer.groups(self.Y, self.sweeps, generator)
+        chance = Chance.drawn(generator, self.ground, groups, self.schedule.weight(self.sweeps))
+        kernel(len(self.Y))(self.Y, self.ground, self.law, groups, chance)
+        if self.progress is not None:
+            self.progress("rotating", self.sweeps, most)

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.algorithms.rotation import compass
-from suffice.algorithms.rotation.compass import Compass, along, bins, lg, signed_lg
+from suffice.algorithms.rotation.compass import Compass, along, bins
 from suffice.algorithms.rotation.dealing import Dealer, deal, near_order
+from suffice.algorithms.rotation.trigonometry import lg, signed_lg
 from tests.algorithms.rotation.cases import skewed
 from tests.tolerances import CHANCE
 

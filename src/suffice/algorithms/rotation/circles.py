@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import EPS
-from suffice.algorithms.rotation.arcs import ROUNDING
 from suffice.algorithms.rotation.trigonometry import choose
 from suffice.design.limits import CLOSE
 
@@ -88,16 +87,6 @@ def beyond(cell, low, high):
     return (cell < low) | (cell > high)
 
 
-def onto_bounds(y, b, d, low, high, new):
-    """Put cells that rounding carried beyond a bound onto it; whether something else did."""
-    out = False
-    for j in range(len(y)):
-        inside = np.minimum(np.maximum(new[j], low[j]), high[j])
-        out = out | (abs(new[j] - inside) > ROUNDING * (abs(y[j]) + abs(b[j]) + abs(d[j])))
-        new[j] = inside
-    return out
-
-
 def edits_fail(new, C, rhs):
     """Whether a record breaks an edit, beyond the rounding of its terms."""
     out = False
@@ -108,27 +97,3 @@ def edits_fail(new, C, rhs):
             terms = terms + abs(C[c, j] * new[j])
         out = out | (total > rhs[c] + SLACK * (terms + abs(rhs[c])))
     return out
-
-
-def limits(y, b, d, bounds, columns, C, rhs, B, D, H, terms) -> None:
-    """Every limit of a group as B cos t + D sin t <= H, and what its terms add up to.
-
-    bounds, columns: lower and upper bounds, and the columns that have one.
-    """
-    (low, high), (lower, upper), i = bounds, columns, 0
-    for e in range(len(y)):
-        for j in upper:
-            B[i], D[i], H[i], terms[i] = b[e, j], d[e, j], high[j] - (y[e, j] - b[e, j]), abs(y[e, j])
-            i += 1
-        for j in lower:
-            B[i], D[i], H[i], terms[i] = -b[e, j], -d[e, j], (y[e, j] - b[e, j]) - low[j], abs(y[e, j])
-            i += 1
-        for c in range(len(C)):
-            B[i], D[i], H[i], terms[i] = 0.0, 0.0, 0.0, 0.0
-            for j in range(y.shape[1]):
-                B[i] += C[c, j] * b[e, j]
-                D[i] += C[c, j] * d[e, j]
-                H[i] += C[c, j] * (y[e, j] - b[e, j])
-                terms[i] += abs(C[c, j] * y[e, j])
-            H[i] = rhs[e, c] - H[i]
-            i += 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.kernel import compiled
+from suffice.algorithms.rotation.trigonometry import signed_lg
 
 Rows = NDArray[np.int64]
 
@@ -21,24 +21,6 @@ BINS = 2**16
 """Records of one bin are alike: the numbers of so many bins are sorted digit by digit, in time that is linear in n."""
 RECORDS = 2**13
 """Records worked on at once, so that they stay near the processor."""
-FRACTION = 2.0**-52
-ONE = int(np.float64(1.0).view(np.int64))
-
-
-def lg(v: Any) -> Any:
-    """The logarithm of v >= 1 to the base 2, straight between powers of two: the bits of v, read as a number.
-
-    It rises with v and is off by less than 0.09; and it is the same on every machine.
-
-    >>> lg(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
-    [0.0, 1.0, 1.5, 2.0]
-    """
-    return (np.float64(v).view(np.int64) - ONE) * FRACTION  # numba wants the type said
-
-
-def signed_lg(y: Any, scale: float) -> Any:
-    """sign(y) lg(1 + |y| / scale)."""
-    return np.copysign(lg(1.0 + np.abs(y) / scale), y)
 
 
 def along(Y: Array, scale: Array, factor: Array) -> Array:
@@ -81,10 +63,22 @@ class Compass:
         stand = along if (fast := compiled(len(Y))) is None else fast.along
         score = stand(Y, self.scale, direction * self.weight)
         if self.pull.any():
-            score += self.X @ (self.pull * generator.standard_normal(len(self.pull)))
-        place = bins(score)
-        shuffled = generator.permutation(len(Y))
-        return shuffled[np.argsort(place[shuffled], kind="stable")]
+            score += self._given(generator)
+        return _in_order(score, generator)
+
+    def given_order(self, generator: np.random.Generator) -> Rows:
+        """The same along a random direction of the given columns alone; where the groups begin is random too."""
+        if not self.pull.any():
+            return generator.permutation(len(self.X))
+        return np.roll(_in_order(self._given(generator), generator), int(generator.integers(len(self.X))))
+
+    def _given(self, generator: np.random.Generator) -> Array:
+        return np.asarray(self.X @ (self.pull * generator.standard_normal(len(self.pull))))
+
+
+def _in_order(score: Array, generator: np.random.Generator) -> Rows:
+    place, shuffled = bins(score), generator.permutation(len(score))
+    return shuffled[np.argsort(place[shuffled], kind="stable")]
 
 
 def bins(score: Array) -> NDArray[np.uint16]:

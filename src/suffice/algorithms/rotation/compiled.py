@@ -9,21 +9,11 @@ from numba.extending import overload, register_jitable
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rotation import arcs, circles, compass, trigonometry
-from suffice.algorithms.rotation.arcs import ROUND, draw, forbidden, limiting
-from suffice.algorithms.rotation.circles import (
-    beyond,
-    circle,
-    circle_of_three,
-    edits_fail,
-    limits,
-    onto_bounds,
-    orthonormalise,
-    turned,
-)
-from suffice.algorithms.rotation.compass import signed_lg
+from suffice.algorithms.rotation import circles, trigonometry
+from suffice.algorithms.rotation.circles import beyond, circle, circle_of_three, edits_fail, orthonormalise, turned
 from suffice.algorithms.rotation.constraints import Constraints
-from suffice.algorithms.rotation.trigonometry import choose, direction
+from suffice.algorithms.rotation.densities import Densities, cell_density, log_density
+from suffice.algorithms.rotation.trigonometry import angle, choose, direction, lg, narrowed, signed_lg
 from suffice.algorithms.rotation.turn import TRIES, Chance, only_plane
 
 Rows = NDArray[np.int64]
@@ -41,21 +31,18 @@ def _choose(condition, one, other):
     return lambda condition, one, other: one if condition else other
 
 
-for _source in (
-    *(arcs.bearing, limiting, forbidden, draw, edits_fail, limits, compass.lg, signed_lg),
-    *(circles.dot, orthonormalise, trigonometry.arctangent, trigonometry.turns),
-):
+for _source in (edits_fail, lg, signed_lg, log_density, circles.dot, orthonormalise, angle, narrowed):
     register_jitable(_source)
-_hot = (trigonometry.sine, trigonometry.versine, direction, circle, circle_of_three, turned, beyond, onto_bounds)
+_hot = (cell_density, trigonometry.sine, trigonometry.versine, direction, circle, circle_of_three, turned, beyond)
 for _source in _hot:  # a frame for each would cost as much as its work
     register_jitable(inline="always")(_source)
 
 
-def turn(Y: Array, ground: Constraints, groups: Rows, chance: Chance) -> None:
+def turn(Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Chance) -> None:
     """Turn every group as `suffice.algorithms.rotation.turn` does, in place."""
     given = (ground.X, ground.root, ground.centred, only_plane(ground, groups.shape[1]))
-    held = ((ground.low, ground.high), ground.columns, ground.C, ground.rhs)
-    _groups(Y, groups, chance.normals, chance.uniforms, *given, TRIES if ground.bounded else 1, ground.limits, *held)
+    held = ((ground.low, ground.high), ground.C, ground.rhs)
+    _groups(Y, groups, (chance.normals, chance.drops, chance.seeds), *given, *held, law.arrays, TRIES)
 
 
 @_compiled
@@ -81,11 +68,11 @@ def _fetched(A, groups, first) -> float:
 
 
 @_compiled
-def _groups(Y, groups, normals, uniforms, X, root, centred, three, tries, most, bounds, columns, C, rhs) -> float:
+def _groups(Y, groups, chance, X, root, centred, three, bounds, C, rhs, law, tries) -> float:
     g, k, r, read = groups.shape[1], Y.shape[1], X.shape[1], 0.0
+    normals, drops, seeds = chance
     y, b, d, new = np.empty((g, k)), np.empty((g, k)), np.empty((g, k)), np.empty((g, k))
-    basis, w, own = np.empty((r + 2, g)), np.empty(g), np.empty((g, len(C)))
-    room = np.empty((4, g * most + 1))
+    basis, w, own, q = np.empty((r + 2, g)), np.empty(g), np.empty((g, len(C))), np.empty(len(law[6]))
     for i in range(len(groups)):
         lane, rows = i % AHEAD, groups[i]
         if lane == 0:
@@ -109,7 +96,7 @@ def _groups(Y, groups, normals, uniforms, X, root, centred, three, tries, most, 
                 basis[r, e], basis[r + 1, e] = normals[i, 0, e], normals[i, 1, e]
             orthonormalise(basis)
             circle(y, basis[r], basis[r + 1], w, centred, b, d, new[0], new[1])
-        if _settled(y, b, d, new, uniforms[i], tries, bounds, columns, C, own, room):
+        if _settled(y, b, d, new, drops[i], seeds[i], bounds, C, own, law, q, tries):
             for e in range(g):
                 row = rows[e]
                 for j in range(k):
@@ -118,52 +105,38 @@ def _groups(Y, groups, normals, uniforms, X, root, centred, three, tries, most, 
 
 
 @_compiled
-def _fill(basis, X, groups, normals, first) -> None:
-    """The given columns of the next groups, and two random ones, group beside group."""
-    r = X.shape[1]
-    for lane in range(min(AHEAD, len(groups) - first)):
-        for e in range(groups.shape[1]):
-            row = groups[first + lane, e]
-            for c in range(r):
-                basis[c, e, lane] = X[row, c]
-            basis[r, e, lane], basis[r + 1, e, lane] = normals[first + lane, 0, e], normals[first + lane, 1, e]
-
-
-@_compiled
-def _settled(y, b, d, new, uniforms, tries, bounds, columns, C, rhs, room) -> bool:
-    """Draw the angle of one group and turn it; whether every limit holds."""
+def _settled(y, b, d, new, drop, seed, bounds, C, rhs, law, q, tries) -> bool:
+    """Draw the angle of one group and turn it; whether one was found."""
     low, high = bounds
-    for attempt in range(tries):
-        cos, sin = direction(uniforms[attempt])
-        if _within(y, b, d, cos, sin, low, high):
-            _turned(y, b, d, cos, sin, new)
-            if _edits_hold(new, C, rhs):
-                return True
-    B, D, H, terms = room
-    limits(y, b, d, bounds, columns, C, rhs, B, D, H, terms)
-    count = _gaps(B, D, H, terms)
-    cos, sin = direction(draw(B[:count], D[:count], uniforms[-1]))
-    _turned(y, b, d, cos, sin, new)
-    for e in range(len(y)):
-        if onto_bounds(y[e], b[e], d[e], low, high, new[e]):
-            return False
-    return _edits_hold(new, C, rhs)
+    level = _log_density(y, law, q) - drop
+    right = angle(seed, 0)
+    left, t = right - 1.0, right
+    for attempt in range(1, tries + 1):
+        cos, sin = direction(t)
+        inside = _within(y, b, d, cos, sin, low, high, new) and _edits_hold(new, C, rhs)
+        if inside and (len(law[4]) == 0 or not _log_density(new, law, q) < level):
+            return True
+        left, right = narrowed(left, right, t)
+        t = left + angle(seed, attempt) * (right - left)
+    return False
 
 
 @_compiled
-def _turned(y, b, d, cos, sin, new) -> None:
-    for e in range(y.shape[0]):
-        for j in range(y.shape[1]):
-            new[e, j] = turned(y[e, j], b[e, j], d[e, j], cos, sin)
+def _log_density(y, law, q) -> float:
+    total = 0.0
+    for e in range(len(y) if len(law[4]) else 0):
+        total = total + log_density(y[e], law, q)
+    return total
 
 
 @_compiled
-def _within(y, b, d, cos, sin, low, high) -> bool:
-    """Whether every bound holds after a turn; most groups are told apart by their first record."""
+def _within(y, b, d, cos, sin, low, high, new) -> bool:
+    """Turn a group; whether every bound holds. Most groups are told apart by their first record."""
     for e in range(y.shape[0]):
         out = False
         for j in range(y.shape[1]):
-            out |= beyond(turned(y[e, j], b[e, j], d[e, j], cos, sin), low[j], high[j])
+            new[e, j] = turned(y[e, j], b[e, j], d[e, j], cos, sin)
+            out |= beyond(new[e, j], low[j], high[j])
         if out:
             return False
     return True
@@ -175,42 +148,3 @@ def _edits_hold(new, C, rhs) -> bool:
     for e in range(len(new)):
         broken += edits_fail(new[e], C, rhs[e])
     return broken == 0
-
-
-@_compiled
-def _gaps(B, D, H, terms) -> int:
-    """What the limits leave of a turn, into B and D: where each gap begins and ends; the number of gaps."""
-    count = 0
-    for i in range(len(B) - 1):
-        if limiting(B[i], D[i], H[i], terms[i]):
-            start, end = forbidden(B[i], D[i], H[i])
-            count = _joined(B, D, count, start, end)  # no more intervals than limits so far: nothing is lost
-    gaps, covered = 0, 0.0
-    B[count] = ROUND  # closes the last gap
-    for i in range(count + 1):
-        start, end = B[i], D[i]
-        if start > covered:
-            B[gaps], D[gaps] = covered, start
-            gaps += 1
-        covered = end
-    return gaps
-
-
-@_compiled
-def _joined(starts, ends, count, start, end) -> int:
-    """One more interval among those that are in order and apart: what it meets becomes one with it."""
-    first = 0
-    while first < count and ends[first] < start:
-        first += 1
-    last = first
-    while last < count and starts[last] <= end:
-        start, end = min(start, starts[last]), max(end, ends[last])
-        last += 1
-    if last == first:
-        for i in range(count, first, -1):
-            starts[i], ends[i] = starts[i - 1], ends[i - 1]
-    elif last > first + 1:
-        for i in range(last, count):
-            starts[i - last + first + 1], ends[i - last + first + 1] = starts[i], ends[i]
-    starts[first], ends[first] = start, end
-    return count + 1 + first - last

@@ -52,21 +52,6 @@ class Constraints:
             task.X.shape[1] == 1 and centred and task.w is None,
         )
 
-    @property
-    def bounded(self) -> bool:
-        """Whether anything limits a turn."""
-        return self.limits > 0
-
-    @property
-    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Columns with a lower bound, and with an upper one."""
-        return np.flatnonzero(np.isfinite(self.low)), np.flatnonzero(np.isfinite(self.high))
-
-    @property
-    def limits(self) -> int:
-        """How many limits a record has."""
-        return sum(map(len, self.columns)) + len(self.C)
-
     def feasible(self, Y: Array) -> Flags:
         """For each record: whether all its limits hold."""
         return np.asarray(self.violations(Y) == 0)

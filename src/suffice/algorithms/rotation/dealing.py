@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr
 from suffice.algorithms.rotation.compass import Compass
+from suffice.algorithms.rotation.densities import MANY_ZEROS
 from suffice.errors import InfeasibleError
 from suffice.method.records import Records
 
 Rows = NDArray[np.int64]
 Strata = NDArray[np.unsignedinteger]
 
-MANY_ZEROS = 0.05
-"""A column with this share of exact zeros is semicontinuous."""
 FREE = 10
 """Degrees of freedom, at least, of records that turn only among themselves: their sums and squares are kept."""
 WITHIN = 1e-12
@@ -49,6 +48,11 @@ def random_order(n: int, generator: np.random.Generator) -> Rows:
     return generator.permutation(n)
 
 
+def given_order(compass: Compass, sweep: int, generator: np.random.Generator) -> Rows:
+    """Random, and in every other pair of sweeps alike in the given columns: no value of the state is looked at."""
+    return compass.given_order(generator) if sweep // 2 % 2 else random_order(len(compass.X), generator)
+
+
 def near_order(Y: Array, compass: Compass, generator: np.random.Generator) -> Rows:
     """Records alike along a random direction of log y and x are neighbours; where the groups begin is random too."""
     return np.roll(compass.order(Y, generator), int(generator.integers(len(Y))))
@@ -74,7 +78,7 @@ class Pool:
 class Dealer:
     """Who meets whom in each sweep.
 
-    kind: "random"; "near": alike along a random direction of log y; "far": apart along it.
+    kind: "given": by the given columns; "random"; "near": alike along a random direction of log y; "far": apart.
     pools: taken in turn; with factors, groups inside one cell alternate with mixed ones.
     compass: tells which records are alike.
     """
@@ -102,7 +106,9 @@ class Dealer:
     def groups(self, Y: Array, sweep: int, generator: np.random.Generator) -> Rows:
         """The groups of one sweep (counted from 1)."""
         pool = self.pools[sweep % len(self.pools)]
-        if self.kind == "random":
+        if self.kind == "given":
+            order = given_order(self.compass, sweep, generator)
+        elif self.kind == "random":
             order = random_order(len(Y), generator)
         elif self.kind == "near":
             order = near_order(Y, self.compass, generator)

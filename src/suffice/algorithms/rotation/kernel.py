@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from suffice.algorithms.rotation import turn
 from suffice.algorithms.rotation.constraints import Constraints
+from suffice.algorithms.rotation.densities import Densities
 
-Kernel = Callable[[NDArray[np.float64], Constraints, NDArray[np.int64], turn.Chance], None]
-FEW = 500_000
+Kernel = Callable[[NDArray[np.float64], Constraints, Densities, NDArray[np.int64], turn.Chance], None]
+FEW = 50_000
 """Records turned, over all sweeps, before the compiled loops are loaded: that takes as long as turning so many."""
 turned = 0
 

@@ -2,81 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
 
-WINDOW, PATIENCE, FALL = 20, 600, 0.05
-"""A correlation, averaged over WINDOW sweeps, that fell by less than FALL in PATIENCE sweeps has stopped."""
-LOW = 0.1
-"""A walk that rests ends at a point that is among this share of the lowest of its last PATIENCE sweeps."""
+FIRST = 300
+"""Sweeps under the law, at least; then twice as many each time that the walk still follows itself."""
+LEAVING, RISING = 600, 200
+"""Sweeps that leave the start, under a law that counts LITTLE, and sweeps in which it comes to count fully."""
+LITTLE = 0.1
 
 
-@dataclass
-class Course:
-    """The canonical correlation after every sweep, and whether the walk has arrived.
+@dataclass(frozen=True)
+class Schedule:
+    """How much the law counts in each sweep, and who meets whom: the same whatever the walk does.
 
-    It has arrived when nothing but chance is followed: the correlation is inside its null, after twice the sweeps that
-    brought it there, and no more records are linked than by chance, and one. Or when the correlation has stopped
-    falling: the walk then moves about a level, and ends at a low point of it that links no more than chance either;
-    or, after as many sweeps again, at the next low point.
-
-    null: what the canonical correlation of unrelated residuals stays below.
-    chance: how many records unrelated residuals link.
-    rest: the sweep after which the correlation had stopped falling.
+    leaving, rising: sweeps before the first that has the law alone.
     """
 
-    null: float
-    chance: int
-    canonical: list[float] = field(default_factory=list)
-    rest: int | None = None
+    leaving: int = 0
+    rising: int = 0
 
-    def note(self, canonical: float) -> None:
-        """After one more sweep."""
-        self.canonical.append(canonical)
-        if self.rest is None and self._stalled():
-            self.rest = self.sweeps
-
-    @property
-    def sweeps(self) -> int:
-        return len(self.canonical)
+    @classmethod
+    def of(cls, leaves: bool, sweeps: int | None) -> Schedule:
+        """leaves: whether the walk needs help to leave its start. sweeps: of the whole walk, if that is fixed."""
+        if not leaves:
+            return cls()
+        share = 1.0 if sweeps is None else sweeps / (LEAVING + RISING + FIRST)
+        return cls(round(LEAVING * share), round(RISING * share))
 
     @property
-    def inside(self) -> int | None:
-        """The first sweep after which the correlation was inside its null."""
-        return next((i for i, each in enumerate(self.canonical, 1) if each <= self.null), None)
+    def before(self) -> int:
+        return self.leaving + self.rising
 
-    def unlinked(self, likeness: Likeness, Y: Array) -> bool:
-        """Whether no more records are linked than by chance, and one."""
-        return likeness.linked(Y) <= self.chance + 1
+    def weight(self, sweep: int) -> float:
+        """Of the law in a sweep (counted from 1).
 
-    def reason(self, likeness: Likeness, Y: Array) -> str | None:
-        """Why to stop at Y, or None."""
-        if self._inside_for_long() and self.unlinked(likeness, Y):
-            return "the original is followed by chance only"
-        if self._low() and (self._rested() or self.unlinked(likeness, Y)):
-            return "the canonical correlation has stopped falling"
-        return None
+        >>> [round(Schedule(1, 2).weight(sweep), 2) for sweep in (1, 2, 3, 4)]
+        [0.1, 0.55, 1.0, 1.0]
+        """
+        if sweep > self.before:
+            return 1.0
+        return LITTLE + (1 - LITTLE) * max(0, sweep - self.leaving) / max(1, self.rising)
 
-    def _inside_for_long(self) -> bool:
-        inside = self.inside
-        return inside is not None and self.sweeps >= 2 * inside and self.canonical[-1] <= self.null
 
-    def _stalled(self) -> bool:
-        if self.sweeps < WINDOW + PATIENCE:
-            return False
-        before = self.canonical[-WINDOW - PATIENCE : -PATIENCE]
-        return sum(self.canonical[-WINDOW:]) > (1 - FALL) * sum(before)
+def follows(likeness: Likeness, Y: Array, generator: np.random.Generator) -> bool:
+    """Whether records still follow where they were: a canonical correlation or linked records beyond chance.
 
-    def _low(self) -> bool:
-        """At rest, and at a low point."""
-        return self.rest is not None and self.canonical[-1] <= float(np.quantile(self.canonical[-PATIENCE:], LOW))
-
-    def _rested(self) -> bool:
-        return self.rest is not None and self.sweeps >= 2 * self.rest
+    likeness: with the walk's own state some sweeps ago, not with the original.
+    """
+    if likeness.canonical(Y) > likeness.null(generator):
+        return True
+    linked = likeness.linked(Y)
+    return linked > 2 and linked > likeness.chance(generator) + 1
 
 
 @dataclass(frozen=True)
@@ -94,14 +75,15 @@ class Target:
     def asked(self) -> bool:
         return self.correlation is not None or self.linkage is not None
 
-    def reached(self, likeness: Likeness, course: Course, Y: Array) -> bool:
-        return self._unlike(likeness, Y) and self._unlinked(likeness, course, Y)
+    def reached(self, likeness: Likeness, chance: int, Y: Array) -> bool:
+        """chance: how many records unrelated residuals link."""
+        return self._unlike(likeness, Y) and self._unlinked(likeness, chance, Y)
 
     def _unlike(self, likeness: Likeness, Y: Array) -> bool:
         largest = float(np.abs(likeness.correlations(Y)).max(initial=0.0))
         return self.correlation is None or largest <= self.correlation
 
-    def _unlinked(self, likeness: Likeness, course: Course, Y: Array) -> bool:
+    def _unlinked(self, likeness: Likeness, chance: int, Y: Array) -> bool:
         if self.linkage is None:
             return True
-        return course.unlinked(likeness, Y) or likeness.linked(Y) <= self.linkage * len(likeness.sample)
+        return likeness.linked(Y) <= max(chance + 1, self.linkage * len(likeness.sample))

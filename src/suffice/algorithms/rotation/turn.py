@@ -10,44 +10,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
-from suffice.algorithms.rotation.arcs import ROUND, draw, forbidden, limiting
-from suffice.algorithms.rotation.circles import (
-    beyond,
-    circle,
-    circle_of_three,
-    edits_fail,
-    limits,
-    onto_bounds,
-    orthonormalise,
-    turned,
-)
+from suffice.algorithms.rotation.circles import beyond, circle, circle_of_three, edits_fail, orthonormalise, turned
 from suffice.algorithms.rotation.constraints import Constraints
-from suffice.algorithms.rotation.trigonometry import direction
+from suffice.algorithms.rotation.densities import Densities, cell_density
+from suffice.algorithms.rotation.trigonometry import angle, direction, narrowed
 
 Rows = NDArray[np.int64]
 
-TRIES = 6
-"""Uniform angles tried before the arcs are worked out; the distribution is the same."""
+TRIES = 32
+"""Angles tried; after that a group stays as it is, which changes nothing of the law."""
 CELLS = 1 << 18
 """Cells worked on at once, so that they stay near the processor."""
 
 
 @dataclass(frozen=True, repr=False)
 class Chance:
-    """The random numbers of one sweep: two vectors that choose a group's plane, and angles in turns.
+    """The random numbers of one sweep.
 
-    normals: groups x 2 x size; without rows where the plane is the only one.
-    uniforms: groups x (TRIES + 1).
+    normals: two vectors that choose a group's plane, groups x 2 x size; without rows where the plane is the only one.
+    drops: by how much log p may fall, exponential.
+    seeds: from which the angles follow.
     """
 
     normals: Array
-    uniforms: Array
+    drops: Array
+    seeds: NDArray[np.uint64]
 
     @classmethod
-    def drawn(cls, generator: np.random.Generator, ground: Constraints, groups: Rows) -> Chance:
+    def drawn(cls, generator: np.random.Generator, ground: Constraints, groups: Rows, weight: float = 1.0) -> Chance:
+        """weight: how much the law counts: exp(-drops) is uniform, and is compared with p^weight."""
         count, size = groups.shape
-        normals = 0 if only_plane(ground, size) else count
-        return cls(generator.standard_normal((normals, 2, size)), generator.random((count, TRIES + 1)))
+        normals = generator.standard_normal((0 if only_plane(ground, size) else count, 2, size))
+        drops = generator.standard_exponential((count,)) / weight
+        return cls(normals, drops, generator.integers(2**64, size=(count,), dtype=np.uint64))
 
 
 def only_plane(ground: Constraints, size: int) -> bool:
@@ -55,36 +50,64 @@ def only_plane(ground: Constraints, size: int) -> bool:
     return ground.plain and size == 3
 
 
-def turn(Y: Array, ground: Constraints, groups: Rows, chance: Chance) -> None:
+def turn(Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Chance) -> None:
     """Turn every group in a plane of the complement of its given columns, in place.
 
     y(t) = y + (cos t - 1) b + sin t d,   b = u u'y + v v'y,   d = v u'y - u v'y
 
-    with u, v orthonormal and orthogonal to the given columns of the group, all in sqrt(w)-scaled coordinates, and t
-    uniform on the angles at which every limit of the group holds.
+    with u, v orthonormal and orthogonal to the given columns of the group, all in sqrt(w)-scaled coordinates. The angle
+    is a slice of the law on this circle: t is uniform on all angles, then on the bracket around 0 that the angles
+    tried so far leave, until every limit holds and log p(y(t)) >= log p(y) - drop (Murray, Adams & MacKay 2010).
     """
     step = max(1, CELLS // (groups.shape[1] * Y.shape[1]))
     for first in range(0, len(groups), step):
         part = slice(first, first + step)
-        _turn(Y, ground, groups[part], chance.normals[part], chance.uniforms[part])
+        _turn(Y, ground, law, groups[part], Chance(chance.normals[part], chance.drops[part], chance.seeds[part]))
 
 
-def _turn(Y: Array, ground: Constraints, rows: Rows, normals: Array, uniforms: Array) -> None:
+def _turn(Y: Array, ground: Constraints, law: Densities, rows: Rows, chance: Chance) -> None:
     y = beside(Y.take(rows, axis=0))
-    b, d = radii(y, ground, rows, normals)
-    for attempt in range(TRIES if ground.bounded else 1):
-        new = _moved(y, b, d, uniforms[:, attempt])
+    b, d = radii(y, ground, rows, chance.normals)
+    level, seeds = _log_density(y, law) - chance.drops, chance.seeds
+    right = angle(seeds, 0)
+    left, t = right - 1.0, right
+    for attempt in range(1, TRIES + 1):
+        new = _moved(y, b, d, t)
         outside = (_any(map(beyond, each, ground.low, ground.high)) for each in new)
         failed = _any(outside) | _edits_fail(new, ground, rows)
+        inside = np.flatnonzero(~failed)
+        if len(law.table) and len(inside):
+            failed[inside] = _log_density(new[:, :, inside], law) < level[inside]
         _write(Y, new, rows, ~failed)
-        left = np.flatnonzero(failed)
-        if not len(left):
+        on = np.flatnonzero(failed)
+        if not len(on):
             return
-        y, b, d = (each.take(left, axis=2) for each in (y, b, d))
-        rows, uniforms = rows.take(left, axis=0), uniforms.take(left, axis=0)
-    new = _moved(y, b, d, feasible_angle(y, b, d, ground, rows, uniforms[:, -1]))
-    failed = _any(onto_bounds(*each[:3], ground.low, ground.high, each[3]) for each in zip(y, b, d, new, strict=True))
-    _write(Y, new, rows, ~(failed | _edits_fail(new, ground, rows)))
+        y, b, d = (each.take(on, axis=2) for each in (y, b, d))
+        rows, level, seeds = rows.take(on, axis=0), level[on], seeds[on]
+        left, right = narrowed(left[on], right[on], t[on])
+        t = left + angle(seeds, attempt) * (right - left)
+
+
+def _log_density(y: Array, law: Densities) -> Array:
+    """log p of every group (records x columns x groups): `log_density` of many columns at once, added in its order."""
+    (size, k, count), total = y.shape, np.zeros(y.shape[2])
+    if not len(law.table):
+        return total
+    cells = y.transpose(1, 0, 2).reshape(k, size * count)
+    log, q = cell_density(cells, law.arrays, np.arange(k)[:, None])
+    for j in range(1, k):
+        log[0] += log[j]
+    if len(law.P):
+        q[:] = np.where(cells == 0.0, law.atom[:, None], q)
+        along = 0.5 * np.diag(law.P)[:, None] * q
+        for b in range(k):
+            along[b + 1 :] += law.P[b + 1 :, b, None] * q[b]
+        along *= q
+        for j in range(k):
+            log[0] -= along[j]
+    for each in log[0].reshape(size, count):
+        total += each
+    return total
 
 
 def beside(y: Array) -> Array:
@@ -116,9 +139,9 @@ def plane(X: Array, normals: Array) -> tuple[Array, Array]:
     return basis[-2], basis[-1]
 
 
-def _moved(y: Array, b: Array, d: Array, angle: Array) -> Array:
-    """The cells after a turn by an angle in turns."""
-    cos, sin = direction(angle)
+def _moved(y: Array, b: Array, d: Array, angles: Array) -> Array:
+    """The cells after a turn by angles in turns."""
+    cos, sin = direction(angles)
     new = np.empty_like(y)
     for e in range(len(y)):
         for j in range(y.shape[1]):  # row by row, near the processor
@@ -135,34 +158,3 @@ def _edits_fail(new: Array, ground: Constraints, rows: Rows) -> Flags:
     if not len(ground.C):
         return np.zeros(len(rows), dtype=bool)
     return _any(edits_fail(new[e], ground.C, ground.rhs[rows[:, e]].T) for e in range(len(new)))
-
-
-def feasible_angle(y: Array, b: Array, d: Array, ground: Constraints, rows: Rows, uniform: Array) -> Array:
-    """An angle drawn uniformly from those that keep every limit of the group."""
-    B, D, H, terms = np.empty((4, len(y) * ground.limits, len(rows)))
-    bounds = (ground.low, ground.high)
-    limits(y, b, d, bounds, ground.columns, ground.C, beside(ground.rhs[rows]), B, D, H, terms)
-    which = limiting(B, D, H, terms)
-    start, end = np.full((2, *which.shape), ROUND)
-    start[which], end[which] = forbidden(B[which], D[which], H[which])
-    return np.asarray(draw(*gaps(start, end), uniform))
-
-
-def gaps(start: Array, end: Array) -> tuple[Array, Array]:
-    """What the intervals of each group leave (intervals x groups): where each gap begins and ends, in order.
-
-    >>> left, right = gaps(np.array([[1.0], [0.5]]), np.array([[3.0], [1.5]]))
-    >>> left.T.tolist(), right.T.tolist()
-    ([[0.0, 3.0]], [[0.5, 4.0]])
-    """
-    closed = np.full((start.shape[1], len(start) + 1), ROUND)
-    covered = np.zeros_like(closed)
-    order = np.argsort(start.T, axis=1)
-    closed[:, :-1] = np.take_along_axis(start.T, order, 1)
-    np.maximum.accumulate(np.take_along_axis(end.T, order, 1), axis=1, out=covered[:, 1:])
-    group, interval = np.nonzero(closed > covered)
-    count = np.bincount(group, minlength=len(closed))
-    place = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
-    left, right = np.zeros((2, int(count.max(initial=0)), len(closed)))
-    left[place, group], right[place, group] = covered[group, interval], closed[group, interval]
-    return left, right

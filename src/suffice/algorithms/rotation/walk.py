@@ -8,7 +8,6 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
-from suffice.algorithms.rotation.stopping import Course
 from suffice.method.records import Records
 
 SAME = 1e-6
@@ -21,9 +20,9 @@ RIGID = 0.9
 class Walk:
     """A release by rotation with its facts.
 
-    sweeps, repairs: sweeps walked, and sweeps before them to get inside the limits.
+    sweeps, before, repairs: sweeps walked; of these, those before the law alone; and sweeps to get inside the limits.
     canonical, null: largest canonical correlation with the original, and what unrelated records reach.
-    course: the canonical correlation after every sweep.
+    course: the canonical correlation after every sweep, where their number was fixed.
     reason: why the walk ended; None: all sweeps were used.
     unmoved: rows that never moved, all-zero ones aside.
     rigid: for each direction that still follows the original, the positions of its columns.
@@ -32,6 +31,7 @@ class Walk:
 
     Ystar: Array
     sweeps: int
+    before: int
     repairs: int
     canonical: float
     null: float
@@ -48,29 +48,23 @@ class Walk:
         Ystar: Array,
         task: Records,
         likeness: Likeness,
-        course: Course,
+        null: float,
+        sweeps: tuple[int, int, int],
+        course: tuple[float, ...],
         reason: str | None,
-        repairs: int,
         ratio: float,
     ) -> Walk:
-        return cls(
-            Ystar,
-            course.sweeps,
-            repairs,
-            likeness.canonical(Ystar),
-            course.null,
-            tuple(course.canonical),
-            reason,
-            unmoved(task.original, Ystar),
-            likeness.rigid(Ystar, max(RIGID, course.null)),
-            ratio,
-            task.names,
-        )
+        """sweeps: all, those before the law alone, and those of the repair."""
+        rigid = likeness.rigid(Ystar, max(RIGID, null))
+        still = unmoved(task.original, Ystar)
+        return cls(Ystar, *sweeps, likeness.canonical(Ystar), null, course, reason, still, rigid, ratio, task.names)
 
     def remarks(self) -> tuple[str, ...]:
         """In sentences: counts and names only."""
         ended = f": {self.reason}" if self.reason else ""
         said = [f"{self.sweeps} sweeps{ended}."]
+        if self.before:
+            said.append(f"{self.before} of them to leave the start.")
         if self.repairs:
             said.append(f"{self.repairs} sweeps before them to get inside the limits.")
         said.append(f"Canonical correlation with the original {self.canonical:.2f} (unrelated: below {self.null:.2f}).")
