@@ -8,19 +8,14 @@ import pytest
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation.likeness import Likeness
-from suffice.algorithms.rotation.stopping import PATIENCE, Course
+from suffice.algorithms.rotation.stopping import FIRST, LEAVING, LITTLE, RISING, Schedule, follows
 from suffice.method.records import Records
 from suffice.microdata import Ipso
+from suffice.microdata.rotate import Rotate
+from suffice.seed import Seed
 from tests.algorithms.rotation.cases import skewed
 
-STOPPED = "the canonical correlation has stopped falling"
-
-
-def followed(values: list[float], null: float = 0.1) -> Course:
-    course = Course(null, 1)
-    for each in values:
-        course.note(each)
-    return course
+STREAM = Seed.for_tests(1).derive("stopping")
 
 
 def new(task: Records, seed: int) -> Array:
@@ -28,39 +23,51 @@ def new(task: Records, seed: int) -> Array:
     return Ipso().solve(task.X, task.Y, np.random.default_rng(seed).normal(size=task.Y.shape))
 
 
-def test_a_course_rests_when_it_no_longer_falls() -> None:
-    falling, resting = (0.9 ** (1 / PATIENCE), 0.97 ** (1 / PATIENCE))  # 10 % and 3 % in the sweeps that are looked at
-    assert followed([falling**i for i in range(PATIENCE + 100)]).rest is None
-    course = [resting**i for i in range(PATIENCE + 100)]
-    assert followed(course).rest == PATIENCE + 20
-    assert followed(course[: PATIENCE + 19]).rest is None
+def test_the_law_comes_to_count_fully() -> None:
+    schedule = Schedule.of(True, None)
+    weights = [schedule.weight(sweep) for sweep in range(1, LEAVING + RISING + FIRST + 1)]
+    assert weights[:LEAVING] == [LITTLE] * LEAVING
+    assert (np.diff(weights) >= 0).all()
+    assert weights[LEAVING + RISING - 1 :] == [1.0] * (FIRST + 1)
+    assert Schedule.of(False, None).before == Schedule.of(True, 1).before - 1 == 0
+    assert 0 < 100 - Schedule.of(True, 100).before < 50  # a fixed number of sweeps has all parts too
 
 
-def test_a_course_at_rest_ends_at_a_low_point_that_links_no_one() -> None:
-    task = skewed(50, 2)
-    likeness, unrelated = Likeness.of(task), np.roll(task.Y, 1, axis=0)
-    level = [0.5 + 0.01 * (-1) ** i for i in range(PATIENCE + 20)]
-    high, low = followed([*level, 0.5]), followed([*level, 0.48])
-    assert high.reason(likeness, unrelated) is None
-    assert low.reason(likeness, unrelated) == STOPPED
-    assert low.reason(likeness, task.Y) is None  # every record is linked
+def test_records_that_are_where_they_were_follow() -> None:
+    task, rng = skewed(200, 3), np.random.default_rng(1)
+    likeness = Likeness.of(task)
+    assert follows(likeness, task.Y, rng)
+    assert not follows(likeness, new(task, 1), rng)
+    some = new(task, 2)
+    some[:10] = task.Y[:10]  # of which no correlation tells
+    assert likeness.canonical(some) <= likeness.null(rng)
+    assert follows(likeness, some, rng)
 
 
-def test_a_course_at_rest_does_not_wait_for_ever() -> None:
-    task = skewed(50, 2)
-    likeness, rest = Likeness.of(task), PATIENCE + 20
-    assert followed([0.5] * (2 * rest - 1)).reason(likeness, task.Y) is None
-    assert followed([0.5] * (2 * rest)).reason(likeness, task.Y) == STOPPED
+def test_a_walk_that_follows_itself_goes_on_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([True, False])
+    monkeypatch.setattr("suffice.microdata.rotate.follows", lambda *_: next(answers))
+    walk = Rotate(shape="uniform").walk(skewed(30, 1), STREAM)
+    assert walk.sweeps == 2 * FIRST
+    assert walk.reason == "it no longer follows itself"
+    monkeypatch.setattr("suffice.microdata.rotate.follows", lambda *_: True)
+    short = Rotate(shape="uniform", most=400).walk(skewed(30, 1), STREAM)
+    assert (short.sweeps, short.reason) == (400, "given up")
 
 
-def test_a_course_that_is_inside_its_null_goes_on_while_records_are_linked() -> None:
-    task = skewed(50, 2)
-    likeness, course = Likeness.of(task), followed([0.9, 0.4, 0.4], null=0.5)
-    unrelated = np.roll(task.Y, 1, axis=0)
-    assert course.reason(likeness, unrelated) is None  # twice the sweeps that brought it there
-    course.note(0.4)
-    assert course.reason(likeness, unrelated) == "the original is followed by chance only"
-    assert course.reason(likeness, task.Y) is None
+def test_where_a_walk_ends_does_not_depend_on_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It compares itself with itself; the original is looked at when all is over."""
+    seen: list[Array] = []
+
+    def noted(likeness: Likeness, Y: Array, generator: np.random.Generator) -> bool:
+        seen.append(likeness.values * likeness.sd)
+        return False
+
+    monkeypatch.setattr("suffice.microdata.rotate.follows", noted)
+    task = skewed(30, 2)
+    Rotate(shape="uniform").walk(task, STREAM)
+    assert len(seen) == 1
+    assert not np.isclose(np.sort(seen[0][:, 0]), np.sort(task.Y[:, 0])).all()
 
 
 def test_without_given_columns_chance_links_one_record() -> None:
