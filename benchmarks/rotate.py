@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from suffice.algebra.array import Array
 from suffice.algorithms.rotation import turn as plain
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
+from suffice.algorithms.rotation.densities import Densities
 from suffice.algorithms.rotation.kernel import Kernel
 from suffice.design.limits import Limits
 from suffice.method.records import Records
@@ -49,20 +49,21 @@ def kernels() -> dict[str, Kernel]:
     return {"numba": compiled.turn, "NumPy": plain.turn}
 
 
-def sweep(state: Array, dealer: Dealer, ground: Constraints, kernel: Kernel, generator: np.random.Generator) -> None:
-    groups = dealer.groups(state, 1, generator)
-    kernel(state, ground, groups, plain.Chance.drawn(generator, ground, groups))
-
-
-def timed(task: Records, kind: str, name: str, order: Rows) -> str:
+def timed(task: Records, shape: str, name: str, order: Rows) -> str:
     """One sweep, and the gather beside it."""
-    dealer, ground, state = Dealer.of(task, kind, "free"), Constraints.of(task), task.Y.copy()
+    dealer, ground, state = Dealer.of(task, "given", "free"), Constraints.of(task), task.Y.copy()
+    law = Densities.of(task.Y, ground.low, ground.high, shape)
     generator = Seed.for_tests(1).derive("benchmark").generator("sweep")  # as slow as those of a release
 
     def job() -> None:
-        sweep(state, dealer, ground, kernels()[name], generator)
+        groups = dealer.groups(state, 2, generator)
+        kernels()[name](state, ground, law, groups, plain.Chance.drawn(generator, ground, groups))
 
-    with nullcontext() if name == "numba" else patch("suffice.algorithms.rotation.compass.compiled", lambda: None):
+    with (
+        nullcontext()
+        if name == "numba"
+        else patch("suffice.algorithms.rotation.compass.compiled", lambda records: None)
+    ):
         job()
         took, gather = best(job), best(lambda: task.Y[order])
     return f"{took:.3f} s = {took / gather:.1f} gathers"
@@ -77,9 +78,9 @@ def main(n: int = 1_000_000) -> None:
         X = np.hstack([np.ones((n, 1)), rng.standard_normal((n, given))])
         for said, limits in (("all >= 0", floor), ("no bounds", None)):
             task = Records(X, Y, Y, limits=limits)
-            for kind in ("near", "random"):
+            for shape in ("copula", "marginals", "uniform"):
                 for name in kernels():
-                    print(f"{title}, {said}, {kind} groups, {name}: {timed(task, kind, name, order)}", flush=True)
+                    print(f"{title}, {said}, {shape}, {name}: {timed(task, shape, name, order)}", flush=True)
 
 
 if __name__ == "__main__":

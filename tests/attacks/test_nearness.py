@@ -121,7 +121,7 @@ def test_small_groups_that_hardly_move_are_seen_beside_a_large_one() -> None:
 def test_a_correlation_that_giants_decide_is_no_protection() -> None:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"y0": np.exp(2 * rng.normal(size=800) + 10)})
-    release = released(frame, Rotate(correlation=0.5), bounds="observed-sign")
+    release = released(frame, Rotate(correlation=0.5, groups="near", shape="uniform"), bounds="observed-sign")
     after = release.aligned()["y0"]
     assert np.corrcoef(after, frame["y0"])[0, 1] <= 0.5
     assert read_off(release, frame)[0] > 0.5
@@ -131,7 +131,8 @@ def test_a_correlation_that_giants_decide_is_no_protection() -> None:
 def test_a_column_of_noise_does_not_hide_that_giants_are_handed_on() -> None:
     frame = firms(1000).to_pandas()[["turnover", "wages"]].rename(columns={"turnover": "y0", "wages": "y1"})
     frame["y2"] = np.random.default_rng(1).normal(size=len(frame))
-    release = released(frame, Rotate(groups="far"), bounds={"y0": (0, None), "y1": (0, None)})
+    handed = Rotate(sweeps=4, groups="random", shape="uniform")
+    release = released(frame, handed, bounds={"y0": (0, None), "y1": (0, None)})
     top = frame["y0"].nlargest(10).to_numpy()
     assert (np.abs(release.frame["y0"].to_numpy() / top[:, None] - 1) < 0.05).any(axis=1).sum() >= 9
     assert "giants" in rules(release, "stop")

@@ -15,7 +15,7 @@ from suffice.algorithms.rotation.drift import corrected
 from suffice.algorithms.rotation.kernel import kernel
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.repair import repaired
-from suffice.algorithms.rotation.stopping import FIRST, Schedule, Target, follows
+from suffice.algorithms.rotation.stopping import FIRST, LARGE, LATER, Schedule, Target, follows
 from suffice.algorithms.rotation.turn import Chance
 from suffice.algorithms.rotation.walk import Walk
 from suffice.errors import UsageError
@@ -47,9 +47,10 @@ class Rotate(Recordwise):
     sweeps: exactly so many, without a look at the original; none: until the walk no longer follows itself.
     correlation: a target: no residual correlation with the original is above this.
     linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
-    groups: who meets whom: "given", anyone, and records alike in the given columns; "random", anyone. With "near" and
-        "far", records alike and apart in all columns meet while the walk leaves its start, and then "given"; where
-        columns are given, "given" leaves its start with "near".
+    groups: who meets whom: "given", anyone, records alike in the given columns, and records about as far out in a
+        column; "random", anyone. With "near" and "far", records alike and apart in all columns meet while the walk
+        leaves its start (or until a target is reached), and then "given"; where columns are given, "given" leaves
+        its start with "near".
     zeros: cells of columns with many exact zeros stay zero, or turn like others.
     most: give up after so many sweeps.
 
@@ -116,6 +117,8 @@ class Rotate(Recordwise):
         law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
         schedule = Schedule.of(self._leaves(records), self.sweeps)
         walker = _Walker(np.array(start, order="C"), ground, dealer, law, schedule, stream, progress)
+        if self._target.asked and self.groups in ("near", "far"):
+            walker.dealer = dealer
         reason, course = self._walked(walker, records, likeness)
         Ystar, ratio = corrected(walker.Y, records, ground)
         sweeps = (walker.sweeps, min(walker.sweeps, schedule.before), repairs)
@@ -141,13 +144,12 @@ class Rotate(Recordwise):
                     return GIVEN_UP, ()
                 walker.sweep(self.most)
             return "the target is reached", ()
-        before, length = walker.schedule.before, FIRST
-        while walker.sweeps < min(before, self.most):
-            walker.sweep(before + length)
-        if before:
-            while walker.sweeps < min(before + length, self.most):
-                walker.sweep(before + length)
-            return (GIVEN_UP if walker.sweeps < before + length else None), ()
+        if walker.schedule.before:
+            all_ = walker.schedule.before + LATER
+            while walker.sweeps < min(all_, self.most):
+                walker.sweep(all_)
+            return (GIVEN_UP if walker.sweeps < all_ else None), ()
+        length = FIRST if records.n < LARGE else LATER
         while True:
             while walker.sweeps < min(length // 2, self.most):
                 walker.sweep(length)
@@ -189,8 +191,13 @@ class _Walker:
         self.sweeps += 1
         generator = self.stream.generator("sweep", self.sweeps)
         dealer = self.first if self.sweeps <= self.schedule.before else self.dealer
-        groups = dealer.groups(self.Y, self.sweeps, generator)
-        chance = Chance.drawn(generator, self.ground, groups, self.schedule.weight(self.sweeps))
-        kernel(len(self.Y))(self.Y, self.ground, self.law, groups, chance)
+        ground = self.ground
+        if dealer.kind == "given" and self.sweeps // 2 % 2:
+            groups, column, cuts = dealer.classes(self.Y, self.sweeps, generator)
+            ground = ground.between(self.Y[:, column], column, cuts)
+        else:
+            groups = dealer.groups(self.Y, self.sweeps, generator)
+        chance = Chance.drawn(generator, ground, groups, self.schedule.weight(self.sweeps))
+        kernel(len(self.Y))(self.Y, ground, self.law, groups, chance)
         if self.progress is not None:
             self.progress("rotating", self.sweeps, most)

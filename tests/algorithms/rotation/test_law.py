@@ -12,7 +12,7 @@ from suffice.algebra.array import Array
 from suffice.algorithms.rotation import densities
 from suffice.algorithms.rotation.compass import Compass
 from suffice.algorithms.rotation.constraints import Constraints
-from suffice.algorithms.rotation.dealing import deal, near_order, random_order
+from suffice.algorithms.rotation.dealing import deal, in_classes, near_order, random_order
 from suffice.algorithms.rotation.densities import Densities, cell_density, log_density
 from suffice.algorithms.rotation.turn import Chance, turn
 from suffice.method.records import Records
@@ -33,15 +33,22 @@ def law_of(Y: Array, shape: str = "copula") -> Densities:
     return Densities.of(Y, np.zeros(Y.shape[1]), np.full(Y.shape[1], np.inf), shape)
 
 
-def walked(start: Array, law: Densities, near: bool = False) -> Array:
-    """Many small files with the same sums and squares, walked side by side."""
+def walked(start: Array, law: Densities, near: bool = False, held: bool | None = None) -> Array:
+    """Many small files with the same sums and squares, walked side by side.
+
+    held: whether records that meet by their size are held in their class; None: they do not.
+    """
     Y = np.tile(start, (FILES, 1))
     task = Records(np.ones((len(Y), 1)), Y, Y, limits=limits(Y, 0.0))
     ground, compass, strata = Constraints.of(task), Compass.of(Y), np.repeat(np.arange(FILES, dtype=np.uint16), SIZE)
     rng, Y = np.random.default_rng(5), Y.copy()
-    for _ in range(SWEEPS):
-        groups = deal(near_order(Y, compass, rng) if near else random_order(len(Y), rng), 3, strata)
-        turn(Y, ground, law, groups, Chance.drawn(rng, ground, groups))
+    for sweep in range(SWEEPS):
+        groups, limited = deal(near_order(Y, compass, rng) if near else random_order(len(Y), rng), 3, strata), ground
+        if held is not None and sweep % 4:
+            cuts = np.array([1.0 + rng.random()])
+            groups = in_classes(Y[:, 0], cuts, 3, strata, rng)
+            limited = ground.between(Y[:, 0], 0, cuts) if held else ground
+        turn(Y, limited, law, groups, Chance.drawn(rng, limited, groups))
     return Y.reshape(FILES, SIZE, -1)
 
 
@@ -80,6 +87,13 @@ def test_a_long_walk_draws_from_its_law(shape: str, k: int) -> None:
     truth = drawn(start, law)
     assert len(truth) > 1000
     assert apart(walked(start, law), truth) < CHANCE
+
+
+def test_records_that_meet_by_their_size_keep_the_law_where_they_are_held_in_their_class() -> None:
+    law, start = law_of(money(400)), money(SIZE, seed=3)
+    truth = drawn(start, law)
+    assert apart(walked(start, law, held=True), truth) < CHANCE
+    assert apart(walked(start, law, held=False), truth) > 2 * CHANCE
 
 
 def test_the_check_tells_laws_apart() -> None:

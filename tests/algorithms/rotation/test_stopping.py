@@ -8,7 +8,7 @@ import pytest
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation.likeness import Likeness
-from suffice.algorithms.rotation.stopping import FIRST, LEAVING, LITTLE, RISING, Schedule, follows
+from suffice.algorithms.rotation.stopping import FIRST, LATER, LEAVING, LITTLE, RISING, Schedule, follows
 from suffice.method.records import Records
 from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
@@ -25,10 +25,10 @@ def new(task: Records, seed: int) -> Array:
 
 def test_the_law_comes_to_count_fully() -> None:
     schedule = Schedule.of(True, None)
-    weights = [schedule.weight(sweep) for sweep in range(1, LEAVING + RISING + FIRST + 1)]
+    weights = [schedule.weight(sweep) for sweep in range(1, LEAVING + RISING + LATER + 1)]
     assert weights[:LEAVING] == [LITTLE] * LEAVING
     assert (np.diff(weights) >= 0).all()
-    assert weights[LEAVING + RISING - 1 :] == [1.0] * (FIRST + 1)
+    assert weights[LEAVING + RISING - 1 :] == [1.0] * (LATER + 1)
     assert Schedule.of(False, None).before == Schedule.of(True, 1).before - 1 == 0
     assert 0 < 100 - Schedule.of(True, 100).before < 50  # a fixed number of sweeps has all parts too
 
@@ -51,8 +51,8 @@ def test_a_walk_that_follows_itself_goes_on_twice_as_long(monkeypatch: pytest.Mo
     assert walk.sweeps == 2 * FIRST
     assert walk.reason == "it no longer follows itself"
     monkeypatch.setattr("suffice.microdata.rotate.follows", lambda *_: True)
-    short = Rotate(shape="uniform", most=400).walk(skewed(30, 1), STREAM)
-    assert (short.sweeps, short.reason) == (400, "given up")
+    short = Rotate(shape="uniform", most=700).walk(skewed(30, 1), STREAM)
+    assert (short.sweeps, short.reason) == (700, "given up")
 
 
 def test_where_a_walk_ends_does_not_depend_on_the_original(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,14 @@ class Constraints:
             np.ascontiguousarray(rhs, dtype=np.float64),
             task.X.shape[1] == 1 and centred and task.w is None,
         )
+
+    def between(self, y: Array, column: int, cuts: Array) -> Constraints:
+        """The same, and every record stays between the cuts of a column that it is between."""
+        ends, place = np.concatenate([[-np.inf], cuts, [np.inf]]), np.searchsorted(cuts, y, side="right")
+        C = np.zeros((2, len(self.low)))
+        C[:, column] = 1.0, -1.0
+        rhs = np.column_stack([self.rhs, ends[place + 1], -ends[place]])
+        return replace(self, C=np.vstack([self.C, C]), rhs=rhs)
 
     def feasible(self, Y: Array) -> Flags:
         """For each record: whether all its limits hold."""

@@ -49,8 +49,18 @@ def random_order(n: int, generator: np.random.Generator) -> Rows:
 
 
 def given_order(compass: Compass, sweep: int, generator: np.random.Generator) -> Rows:
-    """Random, and in every other pair of sweeps alike in the given columns: no value of the state is looked at."""
-    return compass.given_order(generator) if sweep // 2 % 2 else random_order(len(compass.X), generator)
+    """Random, and by turns alike in the given columns: no value of the state is looked at."""
+    return compass.given_order(generator) if sweep // 4 % 2 else random_order(len(compass.X), generator)
+
+
+def in_classes(y: Array, cuts: Array, size: int, strata: Strata | None, generator: np.random.Generator) -> Rows:
+    """Groups of records between the same cuts of a column.
+
+    Where every record is held between its cuts, the classes are the same after the turn, and the reverse turn would
+    have met the same groups: giants meet giants, and the law is kept.
+    """
+    classes = np.searchsorted(cuts, y, side="right")
+    return deal(random_order(len(y), generator), size, _numbered(classes, *(() if strata is None else (strata,))))
 
 
 def near_order(Y: Array, compass: Compass, generator: np.random.Generator) -> Rows:
@@ -81,11 +91,13 @@ class Dealer:
     kind: "given": by the given columns; "random"; "near": alike along a random direction of log y; "far": apart.
     pools: taken in turn; with factors, groups inside one cell alternate with mixed ones.
     compass: tells which records are alike.
+    start: the columns, each in order.
     """
 
     kind: str
     pools: tuple[Pool, ...]
     compass: Compass
+    start: Array
 
     @classmethod
     def of(cls, task: Records, kind: str, zeros: str) -> Dealer:
@@ -101,7 +113,22 @@ class Dealer:
                 f"  rows {task.n} . independent columns of X {task.X.shape[1]}\n"
                 "Use fewer given terms, or merge small groups."
             )
-        return cls(kind, tuple(pools), Compass.of(task.Y, task.X))
+        return cls(kind, tuple(pools), Compass.of(task.Y, task.X), np.sort(task.Y, axis=0))
+
+    def classes(self, Y: Array, sweep: int, generator: np.random.Generator) -> tuple[Rows, int, Array]:
+        """Groups of records that are about as far out in some column, the column, and where it is cut.
+
+        The cuts are values of the start: some groups' worth of records are beyond the first, three times as many beyond
+        the next, and so on.
+        """
+        pool, n = self.pools[sweep % len(self.pools)], len(Y)
+        column, first = int(generator.integers(Y.shape[1])), pool.size * generator.uniform(2, 6)
+        beyond = np.unique((first * 3.0 ** np.arange(np.log(n) / np.log(3))).astype(np.int64))
+        beyond = n - beyond[beyond < n][::-1]
+        if self.start[0, column] < 0 and generator.random() < 0.5:
+            beyond = n - beyond[::-1]  # from the other end
+        cuts = np.unique(self.start[beyond, column])
+        return in_classes(Y[:, column], cuts, pool.size, pool.strata, generator), column, cuts
 
     def groups(self, Y: Array, sweep: int, generator: np.random.Generator) -> Rows:
         """The groups of one sweep (counted from 1)."""

@@ -9,9 +9,12 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
 
-FIRST = 300
-"""Sweeps under the law, at least; then twice as many each time that the walk still follows itself."""
-LEAVING, RISING = 600, 200
+FIRST, LATER = 600, 300
+"""Sweeps under the law, at least, then twice as many each time that the walk still follows itself; of a large file, and
+after sweeps that left the start, so many."""
+LARGE = 100_000
+"""Records of a large file."""
+LEAVING, RISING = 900, 300
 """Sweeps that leave the start, under a law that counts LITTLE, and sweeps in which it comes to count fully."""
 LITTLE = 0.1
 
@@ -31,7 +34,7 @@ class Schedule:
         """leaves: whether the walk needs help to leave its start. sweeps: of the whole walk, if that is fixed."""
         if not leaves:
             return cls()
-        share = 1.0 if sweeps is None else sweeps / (LEAVING + RISING + FIRST)
+        share = 1.0 if sweeps is None else sweeps / (LEAVING + RISING + LATER)
         return cls(round(LEAVING * share), round(RISING * share))
 
     @property
