@@ -214,7 +214,7 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
 @pytest.mark.parametrize("given", [0, 1])
 def test_shapes_stay_however_long_the_walk(given: int) -> None:
     task, rng = skewed(500, 2, given), np.random.default_rng(3)
-    Y = np.where(rng.random((500, 2)) < 0.5, 1.0, 6.0) + rng.random((500, 2))  # two humps
+    Y = np.abs(np.where(rng.random((500, 2)) < 0.5, 2.0, 7.0) + rng.normal(size=(500, 2)))  # two humps
     task = replace(task, Y=Y, original=Y)
     law, free = (Rotate(sweeps=400, shape=shape).walk(task, STREAM).Ystar for shape in ("copula", "uniform"))
     assert (kolmogorov_smirnov(Y, law) < 0.09).all()
