@@ -101,7 +101,7 @@ def in_groups(sample: LeavingSample) -> dict[str, int]:
                 share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0
             )
             rare = -n * apart < np.log(1e-3 / (fits.shape[1] * len(n)))
-        told = (n >= FEWEST) & (chance < 0.5) & ((share - chance) / (1 - chance) >= GIVEN_AWAY[0]) & rare
+        told = (n >= FEWEST) & (chance < 0.5) & (share - chance >= GIVEN_AWAY[0] * (1 - chance)) & rare
         if told.any():
             found[name] = int(told.sum())
     return found
