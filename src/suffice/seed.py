@@ -150,7 +150,13 @@ class BlockKey:
 
     def normals(self, rows: int, columns: int) -> NDArray[np.float64]:
         """Z of the block, column after column: the first columns are the same however many are drawn."""
-        return self.generator().standard_normal((columns, rows)).T
+        Z = np.empty((rows, columns), order="F")
+        self.fill(Z)
+        return Z
+
+    def fill(self, Z: NDArray[np.float64]) -> None:
+        """The same numbers, written into the columns of a matrix that lie one behind the other in memory."""
+        self.generator().standard_normal(out=Z.T)
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,14 @@ SHARE, LAM = 0.8, 0.3
 
 def attacked(frame: pd.DataFrame, method: Method) -> tuple[Array, Array, Array]:
     """What he has: scores U and loadings W of the released residuals, residuals Z of the random numbers."""
-    drawn, draw = [], BlockKey.normals
+    drawn, draw = [], BlockKey.fill
 
-    def overheard(key: BlockKey, rows: int, columns: int) -> Array:
-        drawn.append(draw(key, rows, columns))
-        return drawn[-1]
+    def overheard(key: BlockKey, Z: Array) -> None:
+        draw(key, Z)
+        drawn.append(Z.copy())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BlockKey, "normals", overheard)
+        patch.setattr(BlockKey, "fill", overheard)
         released = unguarded(frame, method).frame
     U, W = scores(residuals(linked(released, frame)), "qr")
     return U, W, split(drawn[0], public(frame))[1]

@@ -32,17 +32,19 @@ class Draws:
         self.room = np.empty((kept, columns), order="F") if kept and columns else None
         self.filled: set[int] = set()
 
-    def of(self, block: Block) -> Array:
+    def fill(self, Z: Array, block: Block) -> None:
+        """Z becomes the block's; its columns lie one behind the other in memory."""
         number, rows = block.start // BLOCK, slice(block.start, block.start + len(block))
         if not self.columns:
-            return np.empty((len(block), 0))
+            return
+        if self.room is not None and number in self.filled:
+            Z[:] = self.room[rows]
+            return
         assert block.key is not None
-        if self.room is None:
-            return block.key.normals(len(block), self.columns)
-        if number not in self.filled:
-            self.room[rows] = block.key.normals(len(block), self.columns)
+        block.key.fill(Z)
+        if self.room is not None:
+            self.room[rows] = Z
             self.filled.add(number)
-        return self.room[rows]
 
     def place_of(self, rows: int, k: int) -> Array:
         """Room for k columns of a last pass: a block's own numbers, which it has used then, make room for what it made.
@@ -80,7 +82,7 @@ def absorbed(rows: Rows, matrices: Matrices, centre: Array, draws: Draws) -> Abs
         A, labels = matrices.matrix(block, draws.columns), design.labels(block)
         assert labels is not None
         A[:, :p] -= centre
-        A[:, p:] = draws.of(block)
+        draws.fill(A[:, p:], block)
         return block.start, labels, LevelSums.of(A, design.weights(block), labels)
 
     def sums() -> Any:
@@ -115,7 +117,7 @@ def fold(rows: Rows, matrices: Matrices, basis: Basis, draws: Draws, spread: Spr
         A, w = matrices.matrix(block, draws.columns), matrices.design.weights(block)
         A[:, :p] -= basis.centre
         original = Standing.of(block, matrices.design, A[:, :plain])
-        A[:, p:] = draws.of(block)
+        draws.fill(A[:, p:], block)
         basis.divide(A, labels_of(matrices.design, basis, block))
         return Product(RFactor.of(weighed(A, w, mean_weight)), original)
 

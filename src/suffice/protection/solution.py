@@ -150,20 +150,23 @@ class Solution:
         known = Regression(matrices, profile, isometry, original)
         return cls(known, draws, M, E[first:], Estar[first:], made.remarks, shift)
 
-    def mapped(self, block: Block) -> tuple[AlignedBlock, Array]:
-        """A block before and after, and its coordinates: where nothing changes, the digits stay."""
+    def mapped(self, block: Block, Ystar: Array | None = None) -> tuple[AlignedBlock, Array]:
+        """A block before and after, and its coordinates: where nothing changes, the digits stay.
+
+        Ystar: room for what is released
+        """
         known, basis = self.regression, self.regression.isometry.basis
         A = known.matrices.matrix(block, self.draws.columns)
         p = A.shape[1] - self.draws.columns
         Y = A[:, known.confidential].copy(order="F")
         A[:, :p] -= basis.centre
-        A[:, p:] = self.draws.of(block)
+        self.draws.fill(A[:, p:], block)
         labels = labels_of(known.design, basis, block)
         basis.divide(A, labels)
         change = (self.M.T @ A.T).T  # column by column, as all else lies in memory
         if self.shift is not None:
             change += self.shift[labels]
-        return known.aligned(block, A, Y, change, Y + change), A
+        return known.aligned(block, A, Y, change, np.add(Y, change, out=Ystar)), A
 
     def released(self, block: Block) -> Array:
         """Y* of a block."""
@@ -176,10 +179,8 @@ class Solution:
         glance = Glance({**looks.stratum(known.hat), **looks.file(known.spread, still)}, np.sort(sampled))
 
         def of(block: Block) -> Product:
-            aligned, A = self.mapped(block)
-            if Ystar is not None:  # the rows are in memory, and so are those who work on them
-                Ystar[block.start : block.start + len(block)] = aligned.Ystar
-            return glance.of(aligned, A)
+            here = slice(block.start, block.start + len(block))  # rows in memory: so are those who work on them
+            return glance.of(*self.mapped(block, None if Ystar is None else Ystar[here]))
 
         found = rows.fold(of, known.matrices.columns, "mapping", self.draws.stream)
         self.draws.forget()

@@ -23,7 +23,6 @@ from suffice.protection.aligned import Looks
 from suffice.protection.fold import NONE, Draws, coordinates, refined
 from suffice.protection.protected import ReleasedColumns, Stratum
 from suffice.protection.solution import Glimpse, RecordComparison, Regression, Solution
-from suffice.protection.super_blocks import masked
 from suffice.rows.derived import ORIGINAL, Beside, Computation, aligned
 from suffice.rows.rows import Rows, Run
 from suffice.rows.spool import stored
@@ -73,6 +72,8 @@ class Original:
         for number, step in enumerate(steps):
             stream = self.stream if len(steps) == 1 else self.stream.child(str(number))
             if isinstance(step, Recordwise):
+                from suffice.protection.super_blocks import masked
+
                 own = self._alone(start)
                 made = masked(self.rows, self._beside(held), self.design, own.profile, self.limits, step, stream)
                 held, known, unmoved, remarks = made.rows, made.regression, made.unmoved, (*remarks, *made.remarks)

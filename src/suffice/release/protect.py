@@ -24,7 +24,6 @@ from suffice.method.steps import Steps
 from suffice.method.synthetic import Synthetic
 from suffice.microdata.controlled_rounding import ControlledRounding
 from suffice.progress import Progress, listener
-from suffice.protection.drawing import redrawn
 from suffice.protection.protected import Protected
 from suffice.protection.runner import protected
 from suffice.protection.steps import Original
@@ -35,7 +34,7 @@ from suffice.risk.leaving import LeavingMeasure
 from suffice.risk.looks import RiskLooks
 from suffice.risk.sample import SampleMeasure
 from suffice.rows.derived import aligned
-from suffice.rows.threads import cores, one_blas_thread
+from suffice.rows.threads import cores, hold_memory, one_blas_thread
 from suffice.seed import Seed
 
 FIXED = ("mean", "covariance", "limits")
@@ -115,6 +114,7 @@ def _protected(
     said: tuple[str, ...] = (),
 ) -> Release:
     """said: what the data holder is told first"""
+    hold_memory()
     with one_blas_thread():
         roles = method.given(roles)
         data = in_encoding(data, encoding)
@@ -150,6 +150,8 @@ def _protected(
         for number in range(method.sets):
             own = original if method.sets == 1 else replace(original, stream=stream.child(f"set {number}"))
             if isinstance(method, Synthetic):
+                from suffice.protection.drawing import redrawn
+
                 done = redrawn(own, method, strata, looks)
             else:
                 done = replace(protected(own, method, start, strata, looks), again=trial, first=said)

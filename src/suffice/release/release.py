@@ -32,7 +32,6 @@ from suffice.progress import Progress, listener
 from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
-from suffice.release.private import private_page
 from suffice.report import public
 from suffice.report.exhibit import Exhibit
 from suffice.risk.account import Account
@@ -208,6 +207,8 @@ class Release(Exhibit):
                 release._drafted(draft, *two, kind) for release, draft, two in zip(sets, pages, papers, strict=True)
             ]
             if own is not None:
+                from suffice.release.private import private_page  # histograms and pictures, where they are wanted
+
                 own.write(private_page(self, found[0]).encode())
             for draft in drafts:
                 draft.settle()
@@ -225,6 +226,8 @@ class Release(Exhibit):
 
         force: overwrite an existing file.
         """
+        from suffice.release.private import private_page
+
         target = path_of(path)
         keep_apart([("the report", target)], kept_files(self.data, self.method, self.seed.path))
         with one_blas_thread(), Draft(target, force, PRIVATE) as draft:

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.algebra.moments import Spread
 from suffice.protection.aligned import AlignedBlock
 
 NEAR = 0.05
@@ -46,20 +47,22 @@ class Extremes:
         return {name: (float(before), float(after)) for name, before, after in zip(names, *both, strict=True)}
 
 
+@dataclass(frozen=True, repr=False)
 class ExtremeMeasure:
-    """Looks for the ends of every column."""
+    """Looks for the ends of every column, which are known."""
+
+    spread: Spread
 
     def of(self, aligned: AlignedBlock) -> Extremes:
-        ends: list[tuple[float, ...]] = []
-        for sign in (1.0, -1.0):
-            for j in range(aligned.Y.shape[1]):
-                y, released = aligned.Y[:, j], aligned.Ystar[:, j]
-                if aligned.hole is not None:
-                    y, released = y[~aligned.hole[:, j]], released[~aligned.hole[:, j]]
-                if not len(y):
-                    ends.append((-np.inf, -np.inf, 0.0, -np.inf))
-                    continue
-                at = y.argmax() if sign > 0 else y.argmin()
-                top = released.max() if sign > 0 else released.min()
-                ends.append((sign * y[at], sign * released[at], float(np.count_nonzero(y == y[at])), sign * top))
-        return Extremes(np.array(ends).T)
+        k = len(self.spread.mean)
+        table = np.full((4, 2 * k), -np.inf)
+        table[2] = 0.0
+        for sign, end, here in ((1.0, self.spread.high, slice(0, k)), (-1.0, self.spread.low, slice(k, 2 * k))):
+            Y, Ystar = aligned.about(np.full(k, -sign * np.inf))  # a missing cell is no end
+            table[3, here] = Ystar.max(axis=0) if sign > 0 else -Ystar.min(axis=0)
+            there = np.equal(Y, end)
+            if there.any():
+                j = np.flatnonzero(there.any(axis=0))
+                first = Ystar[there[:, j].argmax(axis=0), j]
+                table[:3, here.start + j] = sign * end[j], sign * first, there[:, j].sum(axis=0)
+        return Extremes(table)

@@ -36,7 +36,8 @@ class FarCells:
 
 
 def _farthest(ours: tuple[Array, ...], theirs: tuple[Array, ...]) -> tuple[Array, ...]:
-    return tuple(trimmed(np.vstack(pair)) for pair in zip(ours, theirs, strict=True))
+    pairs = zip(ours, theirs, strict=True)
+    return tuple(trimmed(np.vstack([a, b])) if len(a) and len(b) else a if len(a) else b for a, b in pairs)
 
 
 def trimmed(Z: Array) -> Array:

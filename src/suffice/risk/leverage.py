@@ -90,9 +90,7 @@ class LeverageMeasure:
         """Exact for every row that may matter, and for the one that may be highest."""
         U, w, own = aligned.U, aligned.w, aligned.own
         assert U is not None
-        size = np.zeros(len(U))
-        for u in U.T:  # column by column, as they lie in memory
-            size += u * u
+        size: Array = np.square(U).sum(axis=1)
         if w is not None:
             size *= w
         bound = size / self._least if own is None else size / self._least + own

@@ -17,6 +17,8 @@ WORTH = 0.1
 SOME, TRIED = 500, 200
 """Records that are looked for among sampled released ones, and among all."""
 SAME = 1e-9
+ROOM = 2**15
+"""Distances that are held at a time: near the processor."""
 
 
 def linkage(sample: RecordSample) -> Matches:
@@ -50,10 +52,14 @@ class LinkMeasure:
 
     def compared(self, released: Array) -> NDArray[np.int64]:
         own, found = np.linalg.norm(self.Ystar - self.Y, axis=1), np.empty((2, len(self.Y)), dtype=np.int64)
-        for i, y in enumerate(self.Y):  # one at a time, near the processor
-            distance = np.sqrt(sum((a - b) ** 2 for a, b in zip(y, released.T, strict=True)))
-            found[0, i] = np.count_nonzero(distance < own[i] * (1 - SAME) - SAME)
-            found[1, i] = np.count_nonzero(distance <= own[i] * (1 + SAME) + SAME)
+        step = max(1, ROOM // max(1, len(released)))
+        for some in (slice(i, i + step) for i in range(0, len(self.Y), step)):
+            squares = np.zeros((len(own[some]), len(released)))
+            for a, b in zip(self.Y[some].T, released.T, strict=True):
+                squares += np.square(a[:, None] - b)
+            distance, reach = np.sqrt(squares), own[some, None]
+            found[0, some] = np.count_nonzero(distance < reach * (1 - SAME) - SAME, axis=1)
+            found[1, some] = np.count_nonzero(distance <= reach * (1 + SAME) + SAME, axis=1)
         return found
 
     def matches(self, found: NDArray[np.int64], n: int) -> Matches:

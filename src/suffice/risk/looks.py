@@ -41,7 +41,7 @@ class RiskLooks:
             "signs": SignMeasure(spread, still),
             "sample": self.sample,
             "zeros": ZeroMeasure(),
-            "extremes": ExtremeMeasure(),
+            "extremes": ExtremeMeasure(spread),
         }
         if self.leaving is not None:
             found["leaving"], found["cells"] = self.leaving, CellMeasure(self.leaving.design, spread)

@@ -22,7 +22,6 @@ from suffice.protection.solution import Regression
 from suffice.risk.account import Account, unpacked
 from suffice.risk.history import History
 from suffice.risk.leverage import LOW, Leverage, LeverageMeasure, Peaks
-from suffice.risk.unit_leverage import unit_leverage
 from suffice.risk.units import exact_words
 from suffice.rows.arrow import as_float, concatenated
 from suffice.rows.multiset import fingerprints
@@ -155,6 +154,9 @@ class _Stack:
         """The highest of a record, or of a unit; and how many equations there are."""
         rows, roles = self.request()
         known = regression(rows, Design.learn(rows, roles))
+        if unit is not None:
+            from suffice.risk.unit_leverage import unit_leverage
+
         found = Leverage(highest_leverage(rows, known)) if unit is None else unit_leverage(rows, known, unit)
         return found, known.rank
 

@@ -36,10 +36,13 @@ class ZeroMeasure:
 
     def of(self, aligned: AlignedBlock) -> ZeroCounts:
         table = np.zeros((4, aligned.Y.shape[1]), dtype=np.int64)
-        for j in range(aligned.Y.shape[1]):
-            before, after = aligned.Y[:, j] == 0, aligned.Ystar[:, j] == 0
-            hole = np.zeros(0, dtype=bool) if aligned.hole is None else aligned.hole[:, j]
-            counts = (before, after, before & after) if before.any() else (before[:0], after, before[:0])
-            table[:, j] = [len(before), *(int(np.count_nonzero(each)) for each in counts)]
-            table[:, j] -= np.count_nonzero(hole)  # zeros before and after
+        before, after = aligned.Y == 0, aligned.Ystar == 0
+        table[0] = len(before)
+        for row, cells in ((1, before), (2, after)):
+            if cells.any():  # most blocks have none
+                table[row] = cells.sum(axis=0)
+        if table[1].any():
+            table[3] = (before & after).sum(axis=0)
+        if aligned.hole is not None:
+            table -= aligned.hole.sum(axis=0)  # zeros before and after
         return ZeroCounts(table)

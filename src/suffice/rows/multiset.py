@@ -62,9 +62,10 @@ def _words(values: Any) -> Words:
         return text_words(values)
     rest = _beyond(values) if values.dtype.kind in "iu" else None
     values = np.ascontiguousarray(values, dtype=np.float64)
-    hole = np.isnan(values)
-    if hole.any():
-        values = np.where(hole, np.nan, values)  # one that is missing, whatever its sign
+    with np.errstate(all="ignore"):
+        holed = np.isnan(np.dot(values, values))  # a sum of squares: not a number where one is missing, and only there
+    if holed:
+        values = np.where(np.isnan(values), np.nan, values)  # one that is missing, whatever its sign
     words = values.view(np.uint64) * ODD[-1]
     words ^= words >> np.uint64(32)
     return np.asarray(words if rest is None else words + rest)

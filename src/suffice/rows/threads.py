@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
-from threadpoolctl import threadpool_limits
+import numpy as np
+from threadpoolctl import ThreadpoolController
 
 LIMITLESS = 2**35
 """Bytes of addresses that no number of threads uses up."""
@@ -21,8 +23,20 @@ T = TypeVar("T")
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Threads are handed runs of rows; a BLAS that starts more of its own only fights with them."""
-    with threadpool_limits(1, "blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Looked for once: NumPy's and SciPy's are loaded by then."""
+    return ThreadpoolController()
+
+
+def hold_memory() -> None:
+    """Blocks come and go; the C library gives their memory back and has every page cleared when it takes it again,
+    until it has seen a larger piece go than theirs."""
+    np.empty(31 * 2**20, dtype=np.uint8)
 
 
 def ahead(of: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[T]:
