@@ -237,14 +237,14 @@ class CellMeasure:
         far = self.far
         squares = np.where(hole[:, far], 0.0, Y[:, far] - spread.mean[far]) ** 2
         whole = Largest.of(squares if w is None else squares * w[:, None])
-        if not self.crossings:
-            return Product(whole)
+        numbers = [each.numbers(block) for each in self.crossings]
+        if all(own.all() for own in numbers):  # as in most files of numbers alone: there are no cells
+            return Product(whole, *(own.astype(np.int64) for own in numbers), *(CellParts(()) for _ in numbers))
         low, high = self.ends
         at_end = ((spread.low + low >= Y) | (spread.high - high <= Y)) & (Y != 0) & ~hole
         sizes = np.abs(Y) if w is None else np.abs(Y) * w[:, None]
         tables = [CellTable.of(each.strata(block), each.codes(block), sizes, at_end) for each in self.crossings]
-        numbers = [each.numbers(block).astype(np.int64) for each in self.crossings]
-        return Product(whole, *numbers, *(CellParts((table,)) for table in tables))
+        return Product(whole, *(own.astype(np.int64) for own in numbers), *(CellParts((table,)) for table in tables))
 
 
 @dataclass(frozen=True)
@@ -294,6 +294,8 @@ class CellsSeen:
         alone, three = whole.alone & amounts, whole.three & amounts & (design.roles.weight is None)
         factors: list[CellSummary] = []
         for each, numbers, parts in zip(crossings, rest[: len(crossings)], rest[len(crossings) :], strict=True):
+            if (numbers > 0).all():
+                continue
             table = CellTable.together(parts.parts)
             told = {name: own for name, own in each.told(table, numbers > 0) if (own >= 0).any()}
             factors += _summaries(done, each, table, told, counted)

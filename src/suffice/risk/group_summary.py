@@ -90,8 +90,8 @@ class GroupTables:
 
     def __add__(self, other: Self) -> Self:
         parts = (*self.parts, *other.parts)
-        waiting = sum(len(part.groups) for part in parts[1:])
-        return type(self)((_together(parts),) if waiting > max(self.room, len(parts[0].groups)) else parts)
+        first, waiting = (sum(len(part.groups) for part in some) for some in (parts[:1], parts[1:]))
+        return type(self)((_together(parts),) if waiting > max(self.room, first) else parts)
 
     @classmethod
     def whole(cls, rows: Rows, of: Any, columns: tuple[str, ...]) -> list[Any]:
