@@ -92,6 +92,11 @@ class Densities:
         scale = scale if scale > 0 else float(np.abs(values - centre).mean()) if len(values) else 0.0
         if not (scale > 0 and len(np.unique(values[:: max(1, len(values) // 1000)])) > 2):
             return
+        if values[0] >= 0:
+            bounds = (
+                max(bounds[0], 0.0),
+                bounds[1],
+            )  # what is never negative is not, whether or not a bound is asked for
         low, high = (float(np.arcsinh((each - centre) / scale)) for each in bounds)
         x, p = _smoothed(np.arcsinh((values - centre) / scale), (low, high))
         away = np.sinh(x)
