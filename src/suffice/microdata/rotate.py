@@ -113,7 +113,7 @@ class Rotate(Recordwise):
         """The release, and what a reader of the certificate must know about the way to it."""
         ground, likeness = Constraints.of(records), Likeness.of(records)
         dealer, null = Dealer.of(records, self.groups, self.zeros), likeness.null(stream.generator("null"))
-        start, repairs = repaired(records.Y, ground, dealer, stream)
+        start, repairs = repaired(records.Y, ground, dealer, stream, progress=progress)
         law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
         schedule = Schedule.of(self._leaves(records), self.sweeps)
         walker = _Walker(np.array(start, order="C"), ground, dealer, law, schedule, stream, progress)
