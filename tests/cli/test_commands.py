@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -477,7 +478,8 @@ class ThreeTimes(Ipso):
 
 def test_several_data_sets_from_the_command_line(suffice, monkeypatch):
     """A method that gives three, in the place of another; an older fourth one is named and left."""
-    monkeypatch.setattr("suffice.catalogue.chosen", lambda *_: ThreeTimes())
+    for room in ("suffice.catalogue", "suffice.release.protect"):
+        monkeypatch.setattr(import_module(room), "chosen", lambda *_: ThreeTimes())
     Path("out-4.parquet").write_text("older")
     ended = suffice("protect", "firms.parquet", "-o", "out.parquet", *ROLES, "--report", "private.html")
     assert ended.code == 0, ended.err

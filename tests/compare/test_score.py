@@ -48,7 +48,7 @@ def test_printed_scores(
     """Table 4: PS2, PS3, PIL, DBRL, ID, the two scores, skewness and kurtosis bias (832 of the 834 records there)."""
     assert SHARED is not None
     Y, rng = pd.read_csv(SHARED / "data" / "Tarragona.csv").to_numpy(dtype=float), np.random.default_rng(1)
-    files = [method(Y, rng, count) for _ in range(4)]
+    files = [method(Y, rng, count) for _ in range(2)]
     found = [Score.of(Y, each) for each in files]
     means = np.mean([(each.PS2, each.PS3, each.loss, each.linkage, each.intervals) for each in found], axis=0)
     assert means == pytest.approx(parts, abs=0.03)
