@@ -109,7 +109,7 @@ def test_python_and_the_command_leave_the_same_files(tmp_path: Path):
 def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """New values that never come inside the limits."""
 
-    def refusing(Y: Any, ground: Any, *_: Any) -> tuple[Any, int]:
+    def refusing(Y: Any, ground: Any, *_: Any, **__: Any) -> tuple[Any, int]:
         if ground.feasible(Y).all():
             return Y, 0
         raise InfeasibleError("Rotate found no release within the limits.")

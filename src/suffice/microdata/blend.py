@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError, UsageError
@@ -91,10 +91,10 @@ def nearest(Y: Array, Ys: Array, once: bool) -> NDArray[np.int64]:
     sd = Y.std(axis=0)
     A, B = (each / np.where(sd > 0, sd, 1.0) for each in (Y, Ys))
     if not once:
-        return np.asarray(cKDTree(B).query(A)[1], dtype=np.int64)
+        return np.asarray(KDTree(B).query(A)[1], dtype=np.int64)
     found, left, free = np.full(len(A), -1), np.arange(len(A)), np.arange(len(B))
     while len(left):
-        far, at = map(np.asarray, cKDTree(B[free]).query(A[left]))
+        far, at = map(np.asarray, KDTree(B[free]).query(A[left]))
         order = np.lexsort((far, at))  # the nearest of those that want the same one comes first
         first = order[np.diff(at[order], prepend=-1) > 0]
         found[left[first]] = free[at[first]]
