@@ -1,6 +1,7 @@
 """Time of masking methods in U, the floor of `speed.py` at (1e6, 10, 10), one thread, in one run; memory of files.
 
-uv run python benchmarks/masking.py [memory | FILE.parquet]
+uv run python benchmarks/masking.py           1e6 x 10 in memory
+uv run python benchmarks/masking.py FILE      `protect` of a Parquet file that benchmarks/ranks.py has made
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from speed import floor
 from threadpoolctl import threadpool_limits
 
@@ -22,6 +22,7 @@ from suffice.files.source import open_rows
 from suffice.method.masked import MaskedColumns
 from suffice.method.rowwise import Rowwise
 from suffice.rows.memory import MemoryRows
+from suffice.rows.threads import hold_memory
 
 NAMES = [f"y{j}" for j in range(10)]
 
@@ -34,6 +35,7 @@ def table(n: int, seed: int = 1) -> pa.Table:
 
 def seconds(method: Rowwise, data: pa.Table) -> float:
     """Processor time of the method alone: learning, masking, and all released columns."""
+    hold_memory()  # as `protect` does
     rows = MemoryRows(data, 1)
     design = Design.learn(rows, Roles(confidential=NAMES))
     best = np.inf
@@ -46,18 +48,11 @@ def seconds(method: Rowwise, data: pa.Table) -> float:
 
 
 def main() -> None:
-    if len(sys.argv) > 1 and sys.argv[1] != "memory":  # 1e7 records, block by block
-        path = sys.argv[1]
-        with pq.ParquetWriter(path, table(1).schema) as writer:
-            for seed in range(20):
-                writer.write_table(table(500_000, seed))
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if len(sys.argv) > 1:  # made by benchmarks/ranks.py, in a process of its own: its memory is not that of a release
         start = time.process_time()
-        protect(open_rows(path, 1, None), Roles(confidential=NAMES), PcaMask(), seed=Seed.for_tests(1))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(
-            f"pca-mask, 1e7 x 10: {time.process_time() - start:.0f} s; {before / 2**20:.2f} -> {peak / 2**20:.2f} GiB"
-        )
+        protect(open_rows(sys.argv[1], 1, None), Roles(confidential=NAMES), PcaMask(), seed=Seed.for_tests(1))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(f"pca-mask: {time.process_time() - start:.0f} s of one processor, {peak:.2f} GiB")
         return
     with threadpool_limits(1):
         with patch("time.perf_counter", time.process_time):  # other work on the machine counts for less

@@ -16,7 +16,7 @@ from suffice.algorithms.components import varimax
 from suffice.catalogue import build
 from suffice.compare.score import Score
 from suffice.errors import UsageError
-from suffice.microdata.pca_mask import components_of, swapped
+from suffice.microdata.pca_mask import components_of, exchanged, swapped
 from suffice.report.pictures import loadings
 from suffice.utility.propensity import propensity
 from tests.places import SHARED, needs_shared
@@ -276,3 +276,21 @@ def test_calvinos_score_is_better_with_exact_moments() -> None:
     assert exact.second < 0.155
     assert exact.PS2 < 1e-10
     assert abs(drawn.second - 0.1691) < 0.02
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_a_swap_leaves_nobody_its_own_and_every_way_comes_up(n: int) -> None:
+    draws, x = np.random.default_rng(1), np.arange(float(n))
+    ways = [tuple(exchanged(x, draws).tolist()) for _ in range(3000)]
+    assert not any(a == b for way in ways for a, b in zip(way, x, strict=True))
+    assert all(sorted(way) == x.tolist() for way in set(ways))
+    count = {2: 1, 3: 2, 5: 44}[n]  # derangements
+    often = np.array([ways.count(way) for way in set(ways)])
+    assert len(often) == count
+    assert often.min() > 0.5 * 3000 / count
+    assert often.max() < 2 * 3000 / count
+
+
+def test_a_swap_of_equal_values_leaves_them() -> None:
+    assert exchanged(np.ones(7), np.random.default_rng(1)).tolist() == [1.0] * 7
+    assert exchanged(np.array([3.0]), np.random.default_rng(1)).tolist() == [3.0]

@@ -48,13 +48,13 @@ class Components:
         return [j for j in range(len(self.L)) if j not in self.left_out]
 
     def scores(self, Y: Array, which: Sequence[int] | slice = slice(None)) -> Array:
-        """X2 = (X - M) S A (5)-(6), of some components."""
-        return np.asarray((Y - self.mean) / self.scale @ self.W[:, which])
+        """X2 = (X - M) S A (5)-(6), of some components: column by column in memory, as `change`."""
+        return np.asarray(((self.W[:, which] / self.scale[:, None]).T @ (Y - self.mean).T).T)
 
     def change(self, D: Array, which: Sequence[int] | slice = slice(None)) -> Array:
         """What a change D of the scores changes in the columns: D A' S^-1 (8)."""
         sd = np.where(np.isfinite(self.scale), self.scale, 0.0)
-        return np.asarray(D @ (self.L[:, which] * sd[:, None]).T)
+        return np.asarray((self.L[:, which] * sd[:, None] @ D.T).T)
 
     def weights(self, column: int) -> Array:
         """abs(w_vj) / sum_j abs(w_vj): how much of a column lies in each component (section 4.2)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from suffice.errors import UsageError
@@ -120,6 +121,18 @@ class Steps(Several):
     """Methods in order, some of which need all rows: each starts from the rows that the one before it made."""
 
     steps: tuple[Method, ...]
+
+    def given(self, roles: Roles) -> Roles:
+        """Refuses a step that is to keep what its start has lost: only formulas look at the original again."""
+        words = ("mean", "covariance", "fit") if roles.given else ("mean", "covariance")
+        for before, step in pairwise(self.steps):
+            lost = [word for word in words if word in step.kept and word not in before.kept]
+            if lost and not isinstance(step, Isometric):
+                raise UsageError(
+                    f"{step.name} keeps the {' and '.join(lost)} of its start, and {before.name} does not keep that of "
+                    f"the original.\nPut restore between them: {before.name} then restore then {step.name}."
+                )
+        return super().given(roles)
 
 
 def in_order(methods: tuple[Method, ...]) -> Method:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algebra.factor import RFactor
@@ -21,7 +20,7 @@ from suffice.method.masked import MaskedColumns
 from suffice.method.parameter import Choice, Number, parameter
 from suffice.method.rowwise import Rowwise
 from suffice.rows.arrow import as_float
-from suffice.rows.derived import Beside
+from suffice.rows.derived import all_beside
 from suffice.rows.rows import Block, Rows, Run
 from suffice.rows.spool import stored
 from suffice.seed import Stream
@@ -85,9 +84,9 @@ class PcaMask(Rowwise):
 
     components: the first so many, those with a share of the variance, or a column's: its components with the largest
         absolute loadings, until `share` of their sum is reached; none: all. Few components alter little.
-    how: swap gives every record the component of another (one cycle through all records: none keeps its own); smooth
-        draws from the smoothed distribution, x_i + h e with h = .9 min(sd, IQR/1.34) n^(-1/5); normal draws from a
-        normal distribution; noise adds some and scales it back.
+    how: swap gives every record the component of another, in an order of each component's own; smooth draws from the
+        smoothed distribution, x_i + h e with h = .9 min(sd, IQR/1.34) n^(-1/5); normal draws from a normal
+        distribution; noise adds some and scales it back.
     share: of a column's absolute loadings, where `components` names it.
     delta: variance of the noise, in variances of the component.
     rotation: varimax turns the components so that each has few large loadings; ica makes them least normal.
@@ -133,18 +132,18 @@ class PcaMask(Rowwise):
         labels = [f"component {j + 1}" for j in which]
         scores = stored(rows, rows.map(lambda run: _stacked(run, names, found, which), names, "learning"), labels)
         w = as_float(rows.gather(weight)[weight[0]]) if weight else None
-        changes = {}
+        changes: dict[str, Any] = {}
         for j, label in zip(which, labels, strict=True):
             x = as_float(scores.gather([label])[label])
             draws = stream.generator(label)
-            new = altered(x, self.how, draws, found.sd[j], self.delta)
+            change = altered(x, self.how, draws, found.sd[j], self.delta)
+            change -= x
             if self.how == "swap" and w is not None:  # weighted means stay as well
-                new -= np.average(new - x, weights=w)
-            changes[label] = Beside(stored(rows, [(new - x)[:, None]], [label]), label)
+                change -= np.average(change, weights=w)
+            changes |= all_beside(stored(rows, [change[:, None]], [label]), [label])
         moved = rows.with_columns(changes)
         made = moved.map(lambda run: _changed(run, names, labels, found, which), [*names, *labels], "masking")
-        held = stored(rows, made, names)
-        return MaskedColumns({name: Beside(held, name) for name in names}, self._said(found, which, names, rests))
+        return MaskedColumns(all_beside(stored(rows, made, names), names), self._said(found, which, names, rests))
 
     def _learnt(self, rows: Rows, design: Design) -> tuple[Components, bool]:
         """The components of these rows, and whether their rotation came to rest."""
@@ -154,9 +153,10 @@ class PcaMask(Rowwise):
         mean, scale = spread.mean, standardising(spread)
 
         def factor(block: Block) -> RFactor:
-            w = design.weights(block)
-            root = 1.0 if w is None else np.sqrt(w)[:, None]
-            return RFactor.of((_values(block, names) - mean) / scale * root)
+            Z, w = _values(block, names), design.weights(block)
+            Z -= mean
+            Z /= scale if w is None else scale / np.sqrt(w)[:, None]
+            return RFactor.of(Z)
 
         R = rows.fold(factor, needs, "learning").R / np.sqrt(max(spread.weight, 1e-300))
         last = names.index(self.omit) if self.omit in names else None
@@ -227,7 +227,7 @@ def altered(x: Array, how: Alteration, draws: np.random.Generator, sd: float, de
     """What takes the place of one component: a column of eps in (7)."""
     n = len(x)
     if how == "swap":
-        return x[cycle(n, draws)]
+        return exchanged(x, draws)
     if how == "smooth":
         low, high = np.percentile(x, [25, 75])
         h = 0.9 * min(x.std(), (high - low) / 1.34) * n**-0.2  # Silverman
@@ -236,17 +236,21 @@ def altered(x: Array, how: Alteration, draws: np.random.Generator, sd: float, de
     return np.asarray(z if how == "normal" else (x + np.sqrt(delta) * z) / np.sqrt(1 + delta))
 
 
-def cycle(n: int, draws: np.random.Generator) -> NDArray[np.int64]:
-    """A random permutation that is one cycle through all n: nobody keeps a place.
+def exchanged(x: Array, draws: np.random.Generator) -> Array:
+    """Values in random order, none in its own place; those that fell there change places along a random cycle.
 
-    >>> order = cycle(9, np.random.default_rng(1))
-    >>> sorted(order.tolist()) == list(range(9)), bool((order == np.arange(9)).any())
+    >>> moved = exchanged(np.arange(9.0), np.random.default_rng(1))
+    >>> sorted(moved.tolist()) == list(range(9)), bool((moved == np.arange(9)).any())
     (True, False)
     """
-    order = draws.permutation(n)
-    found = np.empty(n, dtype=np.int64)
-    found[order] = np.roll(order, 1)
-    return found
+    moved = x.copy()
+    draws.shuffle(moved)  # the values, not their places: nothing is gathered or scattered
+    own = np.flatnonzero(moved == x)  # about one, and those that got an equal value
+    if len(own) == 1 < len(x):
+        own = np.append(own, (own + draws.integers(1, len(x))) % len(x))
+    order = draws.permutation(own)
+    moved[np.roll(order, 1)] = moved[order]
+    return moved
 
 
 def _reached(shares: Array, wanted: float) -> int:
@@ -255,7 +259,8 @@ def _reached(shares: Array, wanted: float) -> int:
 
 
 def _values(block: Block, names: Sequence[str]) -> Array:
-    return np.column_stack([as_float(block.columns[name]) for name in names])
+    """A copy, column by column in memory."""
+    return np.array([as_float(block.columns[name]) for name in names]).T
 
 
 def _stacked(run: Run, names: Sequence[str], found: Components, which: list[int]) -> Array:
@@ -264,4 +269,7 @@ def _stacked(run: Run, names: Sequence[str], found: Components, which: list[int]
 
 def _changed(run: Run, names: Sequence[str], labels: list[str], found: Components, which: list[int]) -> Array:
     """(9)"""
-    return np.vstack([_values(b, names) + found.change(_values(b, labels), which) for b in run])
+    made = [_values(block, names) for block in run]
+    for Y, block in zip(made, run, strict=True):
+        Y += found.change(_values(block, labels), which)
+    return np.vstack(made)

@@ -33,6 +33,11 @@ class Beside:
     name: str
 
 
+def all_beside(rows: Rows, names: Sequence[str]) -> dict[str, Any]:
+    """Columns of aligned rows, for `Rows.with_columns`: arrays where these are in memory."""
+    return rows.gather(names) if rows.held else {name: Beside(rows, name) for name in names}
+
+
 @dataclass(frozen=True, eq=False)
 class Computation:
     """Columns of numbers computed from a block, by its columns `needs` as the rows have them that it is put beside.

@@ -59,15 +59,19 @@ class Spool(ArrowRows):
             self.writer.close()
             self.file.flush()
 
-    def table(self) -> pa.Table:
-        """All rows as they lie in the file: nothing is copied before it is looked at."""
-        size = os.fstat(self.file.fileno()).st_size
-        with pa.ipc.open_stream(pa.py_buffer(mmap.mmap(self.file.fileno(), size, access=mmap.ACCESS_READ))) as reader:
-            return reader.read_all()
-
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """As those of a Parquet file."""
-        return rechunked(self.table().select(list(columns)).to_batches())
+        return rechunked(self._written(list(columns)))
+
+    def _written(self, columns: list[str]) -> Iterator[Any]:
+        """Batches as they lie in the file: nothing is copied before it is looked at, and what was need not stay."""
+        size = os.fstat(self.file.fileno()).st_size
+        held = mmap.mmap(self.file.fileno(), size, access=mmap.ACCESS_READ)
+        with pa.ipc.open_stream(pa.py_buffer(held)) as reader:
+            for batch in reader:
+                yield batch.select(columns)
+                if hasattr(mmap, "MADV_DONTNEED"):  # read again from the file, should somebody still look at it
+                    held.madvise(mmap.MADV_DONTNEED)
 
     def empty(self) -> None:
         """Gives the room on disk back."""
@@ -83,10 +87,15 @@ def _closed(file: Any) -> None:
 def stored(rows: Rows, values: Iterable[Array], names: Sequence[str]) -> Rows:
     """Numbers run by run, as rows beside others: in memory, or set aside where they are many."""
     if rows.n <= HELD:
-        together, last = np.empty((rows.n, len(names)), order="F"), 0
+        together, last = [np.empty(rows.n) for _ in names], 0
         for run in values:
-            together[last : (last := last + len(run))] = run
-        return ArrayRows(dict(zip(names, together.T, strict=True)), dict.fromkeys(names, "float"), rows.threads)
+            if len(run) == rows.n and run.flags.f_contiguous:  # all of them, column by column
+                together = list(run.T)
+                break
+            for own, y in zip(together, run.T, strict=True):
+                own[last : last + len(run)] = y
+            last += len(run)
+        return ArrayRows(dict(zip(names, together, strict=True)), dict.fromkeys(names, "float"), rows.threads)
     spool = Spool(pa.schema(dict.fromkeys(names, pa.float64())), dict.fromkeys(names, "float"), rows.threads)
     for run in values:
         for first, last in spans(0, len(run), per_run()):
