@@ -113,6 +113,15 @@ def starved(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or number == errno.ENOMEM or any(each in text for each in said)
 
 
+def count_of(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count_of(1, "record"), count_of(1234, "record")
+    ('1 record', '1,234 records')
+    """
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """' Did you mean ...?' for the known name nearest to `name`, or nothing."""
     near = get_close_matches(name, list(known), n=1)

@@ -94,7 +94,7 @@ class Scheme:
     parts: columns that tell groups, and terms; no columns are the whole file
     settled: how records were left out, or small groups joined, before anything was kept: roles, with keyed names of
         the confidential columns; empty where none were
-    merge: levels with fewer records than this were joined, in each of the groups
+    merge: levels with fewer records than this, or with fewer of the `unit`, were joined, in each of the groups
     made: columns that the method made, each as the numbers of its groups in the order of the records, packed
     holes: whether patterns of missing cells tell groups as well
     """
@@ -106,6 +106,7 @@ class Scheme:
     groups: tuple[str, ...] = ()
     made: tuple[tuple[str, str], ...] = ()
     holes: bool = False
+    unit: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Fitted, Ipso, Roles, Seed, protect
+from suffice import Fitted, Ipso, Roles, Seed, protect, verify
+from suffice.design.design import Design
 from suffice.errors import GuardError, UsageError
+from suffice.rows.memory import MemoryRows
 from tests.attacks.victims import rules
 from tests.tolerances import ENGINE
 
@@ -50,9 +52,51 @@ def test_one_of_two_firms_learns_the_year_of_the_other(more: dict[str, Any], tmp
 def test_its_remedy_heals() -> None:
     roles = Roles(confidential=["revenue"], unit="firm", given="C(region) + C(month)")
     found = next(f for f in protect(panel(), roles, Ipso(), seed=Seed()).findings if f.rule == "leverage")
-    assert "merge_below=60" in found.remedy
-    healed = Roles(confidential=["revenue"], unit="firm", given="C(region) + C(month)", merge_below=60)
-    assert rules(protect(panel(), healed, Ipso(), seed=Seed()), "warn", "stop", "never") <= {"domain"}
+    assert "merge_below=5" in found.remedy
+    release = protect(panel(), replace(roles, merge_below=5), Ipso(), seed=Seed())
+    assert rules(release, "warn", "stop", "never") <= {"domain"}
+    assert any("2 small levels" in note and "units" in note for note in release.certificate.notes)
+
+
+@pytest.mark.parametrize("how", ["join", "drop"])
+def test_small_groups_are_told_by_their_units(how: str, tmp_path: Path) -> None:
+    """24 records are no small group, and two firms are."""
+    roles = Roles(confidential=["revenue"], groups=["region"], unit="firm", small_groups=how)
+    plain = protect(panel(), replace(roles, unit=None), Ipso(), seed=Seed())
+    assert plain.frame["region"].nunique() == 4
+    release = protect(panel(), roles, Ipso(), seed=Seed())
+    assert "small" not in {*release.frame["region"]}
+    assert len(release.frame) == len(panel()) - 24 * (how == "drop")
+    assert rules(release, "warn", "stop", "never") <= {"domain"}
+    release.write(tmp_path / "out.csv")
+    panel().to_csv(tmp_path / "in.csv", index=False)
+    assert verify(tmp_path / "in.csv", tmp_path / "out.csv", roles).holds
+    asked = protect(panel(), replace(roles, smallest_group=14), Ipso(), seed=Seed())
+    assert {*asked.frame["region"]} == ({"joined", "west"} if how == "join" else {"west"})
+
+
+def test_a_unit_in_several_levels_counts_once_when_they_are_joined(tmp_path: Path) -> None:
+    """Two levels of the same three firms are three firms together, not six: a third level joins them."""
+    frame = panel().assign(region=lambda f: np.where(f["firm"] < 3, np.where(f["month"] < 6, "a", "b"), f["region"]))
+    roles = Roles(confidential=["revenue"], given="C(region)", unit="firm", merge_below=5)
+    design = Design.learn(MemoryRows(frame), roles)
+    assert design.categories["region"].size == 3
+    release = protect(frame, roles, Ipso(), seed=Seed())
+    release.write(tmp_path / "out.csv")
+    assert release.assessment.leverage.highest <= 0.2
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    assert verify(tmp_path / "in.csv", tmp_path / "out.csv", roles).holds
+
+
+def test_joined_by_records_and_then_by_units_are_two_releases(tmp_path: Path) -> None:
+    """The levels are others, so what both keep is stacked: the two firms' year is the difference."""
+    key, roles = Seed.new_file(tmp_path / "key"), Roles(confidential=["revenue"], given="C(region)", merge_below=5)
+    protect(panel(), replace(roles, unit="firm"), Ipso(), seed=key).write(tmp_path / "one.csv")
+    second = protect(panel(), roles, Ipso(), seed=key)
+    assert second.assessment.history.entries == 1
+    assert second.assessment.stacked.highest > second.assessment.leverage.highest - 1e-9
+    again = protect(panel(), replace(roles, unit="firm"), Ipso(), seed=key)
+    assert again.assessment.history.entries == 0
 
 
 def test_groups_are_as_large_as_their_units_and_their_giants_are_units() -> None:

@@ -360,7 +360,7 @@ def _findings(after: Rows, roles: Roles) -> Iterator[Finding]:
     named = [name for name in roles.identifiers if name in after.kinds]
     if named:
         yield Finding("identifiers", "stop", f"the released file has identifiers: {', '.join(named)}", "Drop them.")
-    extra = [name for name in after.kinds if name not in roles.columns]
+    extra = [name for name in after.kinds if name not in (*roles.leaving, *roles.identifiers)]
     if extra:
         yield Finding("unknown-columns", "warn", f"{_columns(len(extra))} no role: {', '.join(extra)}")
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from suffice.design.levels import JOINED, Levels, integers, missing, small
+from suffice.design.levels import Levels, integers, joined_note, missing, small
 from suffice.design.local_levels import LocalLevels
 from suffice.design.term import Codes
-from suffice.errors import InputError
+from suffice.errors import InputError, count_of
 from suffice.rows.bridge import numbers
 from suffice.rows.rows import Block
 from suffice.rows.sightings import Sightings
@@ -90,7 +90,7 @@ class Category:
 
 
 def _notes(name: str, joined: Codes, holes: list[int]) -> tuple[str, ...]:
-    told = [f"{name}: missing in {count} records, which are a level of their own" for count in holes]
+    told = [f"{name}: missing in {count_of(each, 'record')}: a level of its own" for each in holes]
     if len(joined):
-        told.append(f"{name}: {len(joined)} small levels ({joined.sum()} records) {JOINED}")
+        told.append(joined_note(name, len(joined), count_of(int(joined.sum()), "record")))
     return tuple(told)

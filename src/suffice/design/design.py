@@ -288,11 +288,11 @@ def _categories(
 ) -> Mapping[str, Category]:
     """Small levels are joined in the file, or in every group and pattern of missing cells by itself."""
     holes = tuple(roles.confidential) if roles.missing == "patterns" else ()
-    apart = roles.merge_below > 0 and bool(groupings or holes)
+    apart = roles.merge_below > 0 and bool(groupings or holes or roles.unit)
     made = {name: Category.of(name, levels, 0 if apart else roles.merge_below) for name, levels in found.items()}
     if not apart or not made:
         return made
-    return merged(rows, tuple(made.values()), StratumKeys(groupings, holes), roles.merge_below)
+    return merged(rows, tuple(made.values()), StratumKeys(groupings, holes), roles.merge_below, roles.unit)
 
 
 def _absorbed(terms: tuple[Term, ...], categories: Mapping[str, Category]) -> str | None:

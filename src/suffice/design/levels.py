@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from suffice.errors import InputError
+from suffice.errors import InputError, count_of
 from suffice.rows.arrow import concatenated
 from suffice.rows.bridge import flags
 from suffice.rows.rows import Rows, Run
@@ -21,9 +21,6 @@ from suffice.rows.sightings import Sightings
 
 CAP = 5_000_000
 """Levels of one column: as text they take about a gigabyte."""
-
-JOINED = "joined: regressions are kept on the levels as joined"
-"""Said of small levels."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -142,12 +139,22 @@ def _check_few(name: str, count: int) -> None:
         )
 
 
-def small(counts: NDArray[np.intp], below: int) -> NDArray[np.bool_]:
-    """Which levels to join: none if none is small, else the smallest ones until they have `below` records."""
-    if not (counts < below).any():
-        return np.zeros(len(counts), dtype=bool)
-    order = np.argsort(counts, kind="stable")
-    enough = np.searchsorted(np.cumsum(counts[order]), below) + 1
+def joined_note(name: str, levels: int, having: str) -> str:
+    """What is said of small levels."""
+    return f"{name}: {count_of(levels, 'small level')} ({having}) joined: regressions are kept on the levels as joined"
+
+
+def small(
+    counts: NDArray[np.intp], below: int, together: Callable[[NDArray[np.intp]], NDArray[np.intp]] | None = None
+) -> NDArray[np.bool_]:
+    """Which levels to join: none if none is small, else the smallest ones until they have `below` records.
+
+    together: how much the first levels of an order have together, where that is not the sum of what they have
+    """
     joined = np.zeros(len(counts), dtype=bool)
+    if not (counts < below).any():
+        return joined
+    order = np.argsort(counts, kind="stable")
+    enough = np.searchsorted(np.cumsum(counts[order]) if together is None else together(order), below) + 1
     joined[order[: max(enough, (counts < below).sum())]] = True
     return joined

@@ -28,7 +28,7 @@ class RoleRule:
     option: str = ""  # what the command line calls it, where that is not its name
     low: int | None = None
     of_confidential: bool = False  # its columns have their role, confidential, and this says more of them
-    judges: bool = False  # its column may have a role besides: what is released does not depend on it, only findings do
+    judges: bool = False  # its column may have a role besides: findings depend on it, and what is joined
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Roles:
     weight: str | None = role(COLUMN, "Survey weight.", None, always=True)
     identifiers: Sequence[str] = role(COLUMNS, "Columns dropped because they name a record.", (), always=True)
     keep: Sequence[str] = role(COLUMNS, "Columns released unchanged; nothing promised.", (), always=True)
-    merge_below: int = role(at_least(0), "Join categories with fewer records than this.", 0, always=True)
+    merge_below: int = role(at_least(0), "Join categories with fewer records, or units, than this.", 0, always=True)
     bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; observed-sign for all others.", ())
     integer: Sequence[str] = role(
         replace(COLUMNS, of_confidential=True), "Confidential columns that hold whole numbers.", ()
@@ -61,13 +61,14 @@ class Roles:
     )
     small_groups: str = role(
         one_of("stop", "join", "drop"),
-        "Groups with few records: leave them to the guards, which stop; join them to one group; or drop their records.",
+        "Groups with few records, or units: leave them to the guards, which stop; join them to one group; or drop "
+        "their records.",
         "stop",
     )
     smallest_group: int | None = role(
         at_least(2, none=True),
-        "Records of a group, at least, where small ones are joined or dropped. By default as many as X has columns and "
-        "10, or 1 more than are confidential.",
+        "Records of a group, or units, at least, where small ones are joined or dropped. By default as many records as "
+        "X has columns and 10, or 1 more than are confidential, and 5 units.",
         None,
     )
     labels: Sequence[str] = role(COLUMNS, "Columns that tell clusters; methods name them themselves.", (), asked=())
@@ -85,9 +86,8 @@ class Roles:
     unit: str | None = role(
         replace(COLUMN, judges=True),
         "Column that tells whose record it is, where one firm or person has several: groups and leverage are judged by "
-        "units. It leaves only if it has another role.",
+        "units, and small ones are told by them. It leaves only if it has another role.",
         None,
-        asked=("protect",),
     )
 
     def __post_init__(self) -> None:
@@ -132,7 +132,8 @@ class Roles:
 
     def canonical(self) -> str:
         """The roles as text that is the same for the same request, however it was written."""
-        own = [(each, value) for each, value in self.items() if not each.rule.judges]
+        joins = self.merge_below or self.small_groups != "stop"  # then units decide what is released
+        own = [(each, value) for each, value in self.items() if joins or not each.rule.judges]
         told = {each.name: each.rule.canonical(v) for each, v in own if each.always or v != each.default}
         return json.dumps(told, sort_keys=True, ensure_ascii=True)
 

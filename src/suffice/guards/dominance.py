@@ -45,8 +45,7 @@ def dominance(risk: Assessment) -> Finding | None:
         )
     cells = max(risk.cells.factors, key=lambda each: each.dominated, default=None) if "fit" in keeps else None
     if cells is not None and cells.dominated:
-        least = f"merge_below={max(10, cells.large + 1)}"
-        below = "a larger merge_below, which counts records" if cells.of == "unit" else least
+        below = f"merge_below={max(10, cells.large + 1)}"
         return Finding(
             RULE,
             "stop",

@@ -36,7 +36,7 @@ def leverage(risk: Assessment) -> Finding | None:
 
 def leverage_remedy(risk: Assessment) -> str:
     found = risk.leverage
-    below = f"Join small categories (merge_below={5 * found.usual}), take log() of a skewed column, or drop "
+    below = "Join small categories (merge_below=5), take log() of a skewed column, or drop "
     return f"{below}{found.term or 'a term'}."
 
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from suffice.errors import count_of as count
 from suffice.risk.told import Told
+
+__all__ = ["count", "listed", "share", "told_of"]
 
 SHOWN = 6
 """Names that a message lists before it counts the rest."""
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "record"), count(1234, "record")
-    ('1 record', '1,234 records')
-    """
-    return f"{number:,} {noun}" + "s" * (number != 1)
 
 
 def share(part: float, whole: float = 1.0) -> str:

@@ -18,13 +18,13 @@ from suffice.design.design import Design
 from suffice.design.formula import parse
 from suffice.design.missing import complete
 from suffice.design.roles import Roles
+from suffice.design.units import exact_words
 from suffice.errors import FileError
 from suffice.ledger import Entry, Ledger, Scheme, Trace
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.leaving import cells_at
 from suffice.risk.sketch import Search, Sketch, keyed
-from suffice.risk.units import exact_words
 from suffice.rows.fingerprint import Fingerprint, Fingerprints, value_words
 from suffice.rows.multiset import Words, fingerprints
 from suffice.rows.rows import Block, Product, Rows
@@ -36,7 +36,7 @@ READ = ("float", "integer", "category")
 PACKED = 2**17
 """Records whose clusters are remembered, at most."""
 SETTLED = (
-    *("given", "weight", "groups", "labels", "merge_below"),
+    *("given", "weight", "groups", "labels", "merge_below", "unit"),
     *("missing", "smallest_pattern", "small_groups", "smallest_group"),
 )
 """Roles that decide which records are left out, and which groups are joined."""
@@ -181,7 +181,7 @@ def columns_of(scheme: Scheme) -> list[str]:
     made = [name for name, _ in scheme.made]
     by = {name for groups, _ in scheme.parts for name in groups if name not in made}
     given = {name for _, terms in scheme.parts for term in terms for name in parse(term).columns}
-    return sorted(by | given | {*scheme.groups} | ({scheme.weight} if scheme.weight else set()))
+    return sorted(by | given | {*scheme.groups} | {scheme.weight, scheme.unit} - {""})
 
 
 def _confidential(scheme: Scheme) -> list[str]:
@@ -228,6 +228,7 @@ def _scheme(seed: Seed, done: Protected, settled: bool, method: Method) -> Schem
         tuple(roles.groups),
         tuple((name, packed(labels) if few else "") for name, labels in done.labels.items()),
         any(promise.domain.holes for promise in kept),
+        (roles.merge_below and roles.unit) or "",
     )
 
 

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
+from suffice.design.units import unit_words
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.risk.cell_table import CellTable, cell_words, left_over, told_alone
 from suffice.risk.dominance import PRIOR
 from suffice.risk.group_summary import GroupTables
 from suffice.risk.matches import CLOSE, SPREAD
-from suffice.risk.units import UnitTotals, unit_words
+from suffice.risk.units import UnitTotals
 from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Words
 from suffice.rows.rows import Block, Product, Run

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import gqr
 from suffice.design.design import Design
+from suffice.design.units import unit_words
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.dominance import Concentration
 from suffice.risk.far_cells import FAR
 from suffice.risk.nesting import Nesting
 from suffice.risk.residuals import pooled
-from suffice.risk.units import UnitTotals, unit_words
+from suffice.risk.units import UnitTotals
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Product, Rows, Run

@@ -294,7 +294,7 @@ def _together(again: Sequence[Scheme | int | None]) -> Scheme | int | None:
     first = schemes[0]
     if all(each == first for each in schemes):
         return first
-    if len({(each.weight, each.settled, each.merge, each.groups) for each in schemes}) > 1:
+    if len({(each.weight, each.settled, each.merge, each.groups, each.unit) for each in schemes}) > 1:
         return Scheme((((), ()),)) if not any(each.weight or each.settled for each in schemes) else None
     common = tuple(part for part in first.parts if all(part in each.parts for each in schemes))
     return replace(first, parts=common or (((), ()),), made=())
@@ -318,6 +318,7 @@ def _renamed(scheme: Scheme, names: Mapping[str, str]) -> Scheme:
         parts=tuple(parts),
         weight=names.get(scheme.weight, ""),
         groups=tuple(names[name] for name in scheme.groups),
+        unit=names.get(scheme.unit, ""),
     )
 
 

@@ -55,8 +55,6 @@ class Leverage:
     term: str = ""
     units: int = 0
     """How many units there are, where leverages are those of units; 0: they are those of records."""
-    usual: int = 1
-    """Records of a unit: half of the units have no more."""
     unjudged: bool = False
     """Whether a unit is named and leverages are those of records all the same."""
 

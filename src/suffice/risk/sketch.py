@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.design.levels import missing
+from suffice.design.units import exact_words
 from suffice.risk.leaving import cells_at
-from suffice.risk.units import exact_words
 from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Words, fingerprints
 from suffice.rows.rows import Block

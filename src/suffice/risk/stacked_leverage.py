@@ -15,6 +15,7 @@ from suffice.design.design import Design
 from suffice.design.formula import Factor, Term, label, parse
 from suffice.design.profile import Matrices
 from suffice.design.roles import Roles
+from suffice.design.units import exact_words
 from suffice.errors import SufficeError
 from suffice.ledger import Scheme
 from suffice.protection.fold import NONE, coordinates, fold, labels_of
@@ -22,7 +23,6 @@ from suffice.protection.solution import Regression
 from suffice.risk.account import Account, unpacked
 from suffice.risk.history import History
 from suffice.risk.leverage import LOW, Leverage, LeverageMeasure, Peaks
-from suffice.risk.units import exact_words
 from suffice.rows.arrow import as_float, concatenated
 from suffice.rows.multiset import fingerprints
 from suffice.rows.rows import Block, Rows
@@ -123,7 +123,9 @@ class _Stack:
         if not names or (there is None and not scheme.merge):
             return {}
         given = " + ".join(str(Factor(name, "C")) for name in names)
-        roles = Roles(confidential=[ANY], given=given, merge_below=scheme.merge, groups=scheme.groups)
+        roles = Roles(
+            confidential=[ANY], given=given, merge_below=scheme.merge, groups=scheme.groups, unit=scheme.unit or None
+        )
         known = Design.learn(rows.with_columns({ANY: np.zeros(rows.n)}), roles).categories
         found = {}
         for name in names:

@@ -12,11 +12,11 @@ from scipy.linalg import solve_triangular
 
 from suffice.algebra.array import Array
 from suffice.algebra.group_moments import Grouping
+from suffice.design.units import unit_words
 from suffice.protection.fold import labels_of
 from suffice.protection.solution import Regression
 from suffice.risk.group_summary import GroupTables
 from suffice.risk.leverage import HIGH, LOW, MIDDLE, ROUNDING, Leverage
-from suffice.risk.units import unit_words
 from suffice.rows.multiset import Words
 from suffice.rows.rows import Block, Rows, Run
 
@@ -97,7 +97,7 @@ def unit_leverage(rows: Rows, known: Regression, unit: str) -> Leverage:
     part = (np.cumsum(sizes) * width // ROOM).astype(int)
     seen = np.array([each for number in np.unique(part) for each in _exact(rows, hat, words[part == number])])
     counts = int((seen > LOW + ROUNDING).sum()), int((seen > MIDDLE - ROUNDING).sum()), int((seen >= HIGH).sum())
-    return Leverage(float(seen.max()), counts, "", len(found.sizes), int(np.median(found.sizes)))
+    return Leverage(float(seen.max()), counts, "", len(found.sizes))
 
 
 def _exact(rows: Rows, hat: HatRows, units: Words) -> Iterator[float]:

@@ -11,27 +11,15 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algebra.group_moments import Grouping
-from suffice.design.levels import missing
 from suffice.design.roles import Roles
+from suffice.design.units import exact_words
 from suffice.risk.dominance import Concentration
 from suffice.rows.fingerprint import Fingerprint, Fingerprints
-from suffice.rows.multiset import Words, fingerprints, number_words, text_words
+from suffice.rows.multiset import Words, fingerprints
 from suffice.rows.rows import Block, Rows
 
 OFTEN = 1.1
 """Records of an identifier, on average, from which it tells units and not records."""
-
-
-def exact_words(values: Any) -> Words:
-    """A word for each cell: of what tells groups every digit counts."""
-    return number_words(values) if isinstance(values, np.ndarray) else text_words(values)
-
-
-def unit_words(block: Block, unit: str) -> Words:
-    """A word for each record, the same for those of a unit; one that names none is a unit by itself."""
-    values = block.columns[unit]
-    alone = number_words(np.arange(block.start, block.start + len(block), dtype=np.float64) + 0.5)
-    return np.where(missing(values), alone, exact_words(values))
 
 
 @dataclass(frozen=True, repr=False)
