@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 
 import pyarrow.parquet as pq
 import pytest
 
-from suffice import Roles, protect, verify
+from suffice import Microaggregate, Roles, Rotate, protect, verify
 from suffice.cli.command import Command
 from suffice.demo import firms
 from suffice.progress import Bar
@@ -31,12 +32,36 @@ def test_a_stage_is_shown_and_wiped(monkeypatch: pytest.MonkeyPatch):
     assert sys.stderr.getvalue().endswith("\r")
 
 
-@pytest.mark.parametrize(("stream", "quiet"), [(io.StringIO, False), (Terminal, True)])
-def test_nobody_looks(monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], quiet: bool):
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_long_work_is_seen_within_two_seconds_though_it_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
+):
     monkeypatch.setattr(sys, "stderr", stream())
-    assert not Command(quiet)._progress()
+    with Command()._watch() as progress:
+        assert sys.stderr.getvalue() == ""
+        time.sleep(1.5)
+        seen = sys.stderr.getvalue()
+        assert "reading" in seen
+        assert ("\n" in seen) == (stream is io.StringIO)
+        progress("folding", 1, 2)
+    assert "\n" in seen or sys.stderr.getvalue().endswith("\r")
+
+
+@pytest.mark.parametrize("how", [{"quiet": True}, {"as_json": True}])
+def test_nobody_wants_to_look(monkeypatch: pytest.MonkeyPatch, how: dict[str, bool]):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert Command()._progress()
+    with Command(**how)._watch() as progress:
+        assert progress is None
+
+
+def test_guards_and_trial_releases_tell_how_far_they_are():
+    told: dict[str, list[tuple[int, int]]] = {}
+    roles = Roles(confidential=["wages", "taxes"], bounds={"wages": (0, None)})
+    for method in (Microaggregate(k=5), Rotate(linkage=0.3)):
+        protect(firms(60), roles, method, progress=lambda stage, *at: told.setdefault(stage, []).append(at))
+    assert {"judging", "trial releases", "rotating"} <= told.keys()
+    for stage in ("judging", "rotating"):
+        assert told[stage][-1][0] == told[stage][-1][1]  # each stage ends, also where a target is reached early
 
 
 def test_python_asks_for_a_bar_with_true(monkeypatch: pytest.MonkeyPatch, tmp_path):

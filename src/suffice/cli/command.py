@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli import show
 from suffice.errors import escaped
+from suffice.progress import Watch
 
 if TYPE_CHECKING:
     from suffice.certificate.verification import Verification
@@ -30,22 +32,23 @@ class Command:
     def release(self, plan: Plan, force: bool, report: Path | None, threads: int | None) -> None:
         """Protect, judge, write; where findings forbid writing, only the private report is written."""
         output, force = plan.path(plan.release.path), force or plan.release.force
-        places, progress = plan.ready(force, report), self._progress()
-        release = plan.protect(progress, threads)
-        why = show.refusal(release.findings, self.in_a_plan)
-        if why is None:
-            release.write(output, force=force, report=report, progress=progress)
-        elif report is not None:
-            release.report(report, force=force)
+        places = plan.ready(force, report)
+        with self._watch() as progress:
+            release = plan.protect(progress, threads)
+            why = show.refusal(release.findings, self.in_a_plan)
+            if why is None:
+                release.write(output, force=force, report=report, progress=progress)
+            elif report is not None:
+                release.report(report, force=force)
         written = places.files if why is None else [report] if report else []
         self._say(release, plan, written, why)
         if why is None and not (self.quiet or self.as_json):
             for path in places.left:
                 show.say(f"{escaped(path.name)} is of an earlier release with more data sets, and was left as it is.")
 
-    def _progress(self) -> bool:
-        """Whether somebody looks."""
-        return not (self.quiet or self.as_json) and sys.stderr.isatty()
+    def _watch(self) -> AbstractContextManager[Watch | None]:
+        """A bar in a terminal, lines elsewhere, and nothing where that was asked for."""
+        return nullcontext() if self.quiet or self.as_json else Watch(sys.stderr.isatty())
 
     def _say(self, release: Release, plan: Plan, written: list[Path], why: str | None) -> None:
         document = show.document(release, written)
@@ -74,7 +77,8 @@ class Command:
         """Certify a pair of files, and say whether they agree."""
         from suffice.certificate.verification import verify
 
-        result = verify(original, released, roles, progress=self._progress(), threads=threads, encoding=encoding)
+        with self._watch() as progress:
+            result = verify(original, released, roles, progress=progress, threads=threads, encoding=encoding)
         document = show.parsed(result.to_json())
         if self.as_json and result.passes:
             show.as_json(document)

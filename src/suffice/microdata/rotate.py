@@ -120,6 +120,8 @@ class Rotate(Recordwise):
         if self._target.asked and self.groups in ("near", "far"):
             walker.dealer = dealer
         reason, course = self._walked(walker, records, likeness)
+        if progress is not None:
+            progress("rotating", walker.sweeps, walker.sweeps)  # a target may be reached long before the last one
         Ystar, ratio = corrected(walker.Y, records, ground)
         sweeps = (walker.sweeps, min(walker.sweeps, schedule.before), repairs)
         return Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -145,14 +146,19 @@ def assess(
     account: what it is to leave in the ledger
     """
     design, seen = done.design, done.seen
+    judging = partial(done.rows.progress or (lambda *_: None), "judging")
+    judging(0, 4)
     pair, history = ResidualPair.of(done, method), History.of(account, beside)
     sample = LeavingSample.of(done)
+    judging(1, 4)
     cells = CellsSeen.of(done, sample.traits)
     groups = summaries(done, method, sample.traits)
+    judging(2, 4)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
     some, like = _sample(done, seen), _likeness(done, method, pair, freedom)
+    judging(3, 4)
     signs: SignCounts = seen["signs"]
-    return Assessment(
+    found = Assessment(
         request=Request.of(method, design, seed, columns),
         freedom=freedom,
         groups=groups,
@@ -189,6 +195,8 @@ def assess(
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
     )
+    judging(4, 4)
+    return found
 
 
 def assessed_again(risk: Assessment, done: Protected, account: Account) -> Assessment:
@@ -241,7 +249,12 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
 
     assert done.again is not None
     again, most = done.again, TRIALS if isinstance(method, Isometric) else WALKS
-    like = settled(of(done, pair), lambda number: of(made := again(number), ResidualPair.of(made, method)), most, n)
+
+    def trial(number: int) -> TrialSight:
+        made = again(number)
+        return of(made, ResidualPair.of(made, method))
+
+    like = settled(of(done, pair), trial, most, n, done.rows.progress)
     found, sample = like.closeness, _sample(done, done.seen)
     places = tuple(names.index(name) for name in sample.names)
     if LINKED * found.linkage.of < found.linkage.found and found.linkage.of < n:

@@ -14,6 +14,7 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError
+from suffice.progress import Progress
 from suffice.risk.closeness import Closeness
 from suffice.risk.resemblance import Resemblance
 from suffice.risk.sample import MOST
@@ -62,12 +63,16 @@ class TrialSight:
         return replace(self, resemblance=mine) == other
 
 
-def settled(first: TrialSight, again: Callable[[int], TrialSight], most: int, n: int) -> TrialSight:
+def settled(
+    first: TrialSight, again: Callable[[int], TrialSight], most: int, n: int, progress: Progress | None = None
+) -> TrialSight:
     """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key."""
     if not first.doubtful(n):
         return first
     made: list[TrialSight] = []
-    for number in range(max(1, min(most, RECORDS // n))):
+    for number in range(trials := max(1, min(most, RECORDS // n))):
+        if progress is not None:
+            progress("trial releases", number, trials)
         with suppress(InfeasibleError):  # a walk or a rounding may fail with some numbers
             made.append(again(number))
         if len(made) == 1 and made[0].same(first):
