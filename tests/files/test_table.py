@@ -149,7 +149,7 @@ def test_parquet_is_left_to_its_engine(tmp_path):
 def test_ragged_rows_with_their_first_five_lines(csv):
     lines = ["a,b", "1,2", *[f"{SECRET}"] * 4, "3,4", f"1,2,{SECRET}", "5"]
     message = refused(csv("\n".join(lines)))
-    assert "6 lines do not have the first line's 2 columns: lines 3, 4, 5, 6, 8 ..." in message
+    assert "6 lines without the first line's 2 columns: lines 3, 4, 5, 6, 8 ..." in message
 
 
 def test_ragged_after_a_cell_of_two_lines(csv):
@@ -369,7 +369,7 @@ def test_value_labels_are_told(tmp_path):
     pandas, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
     frame = pandas.DataFrame({"g": [1.0, 2.0]})
     pyreadstat.write_sav(frame, tmp_path / "x.sav", variable_value_labels={"g": {1.0: "one", 2.0: "two"}})
-    assert "1 columns have value labels" in read_table(tmp_path / "x.sav")[1][0]
+    assert "Value labels of 1 column:" in read_table(tmp_path / "x.sav")[1][0]
 
 
 def test_without_the_extra(csv, monkeypatch):

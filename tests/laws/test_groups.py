@@ -398,7 +398,7 @@ def test_all_groups_without_a_solution_are_counted() -> None:
     with pytest.raises(InfeasibleError) as told:
         made(data, ResidualCorrelation(d=0.5))
     assert str(told.value).startswith("In group 1 of 5 (3 records): ")
-    assert "\n3 of 5 groups have no solution.\nWhere they are small, join or drop them" in str(told.value)
+    assert "\n3 of 5 groups without a solution.\nWhere they are small, join or drop them" in str(told.value)
     assert told.value.exit_code == 5
     assert "place" not in str(told.value)
     assert told.value.__cause__ is None
@@ -462,7 +462,7 @@ def test_groups_that_are_too_small_on_the_command_line(suffice: Command, tmp_pat
     to_parquet(frame((3, 40, 4, 60, 5)), tmp_path)
     hybrid = [*REQUEST[:-1], "residual-correlation", "--param", "d=0.5"]
     code, said = suffice("protect", *hybrid, "--groups", "g")
-    assert (code, "3 of 5 groups have no solution" in said) == (5, True)
+    assert (code, "3 of 5 groups without a solution" in said) == (5, True)
     code, said = suffice("protect", *REQUEST, "--groups", "g")
     assert (code, "degrees-of-freedom" in said) == (4, True)
     assert "place " not in said.replace("in place of", "")

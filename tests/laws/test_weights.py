@@ -152,7 +152,7 @@ def test_records_of_weight_zero_are_protected_and_count_nowhere(method: Method) 
     assert release.certificate.holds
     assert max(weighted(frame[~zero], release.frame[release.frame["w"] > 0]).values()) <= ALGEBRA
     assert any(finding.rule == "zero-weights" for finding in release.findings)
-    assert f"{zero.sum()} records have weight zero" in release.certificate.text()
+    assert f"{zero.sum()} records of weight zero" in release.certificate.text()
     aligned = release.aligned()
     change = np.abs(Y_of(aligned) - Y_of(frame))[zero]
     assert (np.median(change, axis=0) > 0.05 * Y_of(frame)[~zero].std(axis=0)).all()

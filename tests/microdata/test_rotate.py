@@ -16,7 +16,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation import kernel, turn
 from suffice.algorithms.rotation.likeness import Likeness
-from suffice.errors import InfeasibleError, UsageError
+from suffice.errors import InfeasibleError, UsageError, count_of
 from suffice.method.records import Records
 from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
@@ -186,7 +186,7 @@ def test_records_at_vertices_never_move_and_are_counted() -> None:
     walk = Rotate(sweeps=20, zeros="free").walk(replace(task, limits=pinned), STREAM)
     assert len(walk.unmoved) > 0
     assert walk.unmoved[0] >= 4
-    assert f"{len(walk.unmoved)} records never moved." in walk.remarks()
+    assert count_of(len(walk.unmoved), "record") + " never moved." in walk.remarks()
 
 
 def test_a_direction_that_stays_rigid_is_named() -> None:

@@ -372,7 +372,7 @@ def test_a_missing_given_cell_is_a_level_of_its_own(kind: str) -> None:
         learnt(table, "C(g)")
     design = learnt(table, "C(g)", missing="patterns")
     assert design.names == ("1", "g[2]", "g[3]")
-    assert design.notes == ("g: missing in 2 records, which are a level of their own",)
+    assert design.notes == ("g: missing in 2 records: a level of its own",)
     rows = MemoryRows(table)
     (run,) = rows.runs(design.columns)
     assert design.given(run[0]).tolist() == [[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 0, 1], [1, 0, 0], [1, 1, 0]]

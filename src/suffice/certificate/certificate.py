@@ -122,7 +122,7 @@ class Certificate(Exhibit):
         lines = [
             f"suffice certificate: {'HOLDS' if self.holds else 'DOES NOT HOLD'}",
             *([f"  {self.file} . {self.date} . {self.program}", f"  sha256 {self.digest}"] if self.file else []),
-            f"  {self.rows} rows . confidential: {', '.join(self.confidential)}",
+            f"  {self.rows} row{'s' * (self.rows != 1)} . confidential: {', '.join(self.confidential)}",
             f"  given: {' + '.join(self.given) or 'intercept only'} . method: {self.method}",
             *([f"  weight: {self.weight}"] if self.weight else []),
             f"  recomputed from {self.source}",

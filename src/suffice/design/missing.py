@@ -16,7 +16,7 @@ from suffice.design.groups import by_groups
 from suffice.design.roles import Roles
 from suffice.design.selection import Selection
 from suffice.design.small_groups import small_groups
-from suffice.errors import InputError, escaped
+from suffice.errors import InputError, count_of, escaped
 from suffice.rows.arrow import as_float
 from suffice.rows.bridge import flags
 from suffice.rows.derived import check_aligned
@@ -143,9 +143,9 @@ class Patterns:
     def note(self, blanked: Flags) -> str:
         """What became of the patterns, in counts."""
         return (
-            f"{self.count} patterns of missing cells, each protected by itself; of those with fewer than "
-            f"{self.least} records {blanked.any(axis=1).sum()} records joined another ({blanked.sum()} cells blanked) "
-            f"and {(~self.kept).sum()} were dropped"
+            f"{count_of(self.count, 'pattern')} of missing cells, each protected by itself; of those with fewer than "
+            f"{self.least} records {count_of(int(blanked.any(axis=1).sum()), 'record')} joined another "
+            f"({count_of(int(blanked.sum()), 'cell')} blanked) and {(~self.kept).sum()} dropped"
         )
 
 

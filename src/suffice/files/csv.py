@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from suffice.errors import FileError, InputError, attempt
+from suffice.errors import FileError, InputError, attempt, count_of
 from suffice.rows.arrow import check_names
 from suffice.rows.sightings import FIRST
 
@@ -146,7 +146,8 @@ def _explain(path: Path, dialect: Dialect) -> None:
         raise fault
     if ragged:
         raise InputError(
-            f"{path.name}: {len(ragged)} lines do not have the first line's {len(dialect.names)} columns: "
+            f"{path.name}: {count_of(len(ragged), 'line')} without the first line's "
+            f"{count_of(len(dialect.names), 'column')}: "
             f"lines {', '.join(map(str, ragged[:FIRST]))}{' ...' * (len(ragged) > FIRST)}\n"
             "Correct these lines, or quote the cells that hold the separator."
         )

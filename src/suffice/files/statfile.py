@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from suffice.errors import FileError, InputError, UsageError, attempt
+from suffice.errors import FileError, InputError, UsageError, attempt, count_of
 
 READERS = {
     "sav": "read_sav",
@@ -67,7 +67,7 @@ def read_statfile(path: Path, kind: str, encoding: str | None = None) -> tuple[p
     if table is None:
         raise InputError(f"{path.name} cannot be read as .{kind}: it is damaged, or of another kind or encoding.")
     labelled = len(metadata.variable_value_labels)
-    said = f"{labelled} columns have value labels; codes are read, and .sav and .dta files get the labels again."
+    said = f"Value labels of {count_of(labelled, 'column')}: codes are read; .sav and .dta files get the labels again."
     notes = (said,) if labelled else ()
     return pa.table([as_meant(column) for column in table.columns], names=table.column_names), notes
 

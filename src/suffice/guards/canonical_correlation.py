@@ -5,7 +5,7 @@ from __future__ import annotations
 from suffice.algebra.canonical import chance
 from suffice.guards.finding import Finding, Severity
 from suffice.guards.residual_correlation import ALIKE, largest
-from suffice.guards.wording import listed
+from suffice.guards.wording import count, listed
 from suffice.risk.assessment import Assessment
 
 STOP, WARN = 0.9, 0.7
@@ -45,8 +45,8 @@ def _message(risk: Assessment, null: float, level: Severity) -> str:
     if level == "note":
         freedom = risk.freedom
         return (
-            f"With {freedom.residual_rank} residual columns and {freedom.nu} degrees of freedom even unrelated "
-            f"residuals reach a canonical correlation of {null:.2f}: this rule cannot tell."
+            f"With {count(freedom.residual_rank, 'residual column')} and {count(freedom.nu, 'degree')} of freedom even "
+            f"unrelated residuals reach a canonical correlation of {null:.2f}: this rule cannot tell."
         )
     alike = risk.resemblance
     return (

@@ -76,7 +76,8 @@ def _in_groups(worst: GroupSummary) -> Finding:
         "stop",
         f"{count(_groups(worst), 'group')} of {worst.groups:,} by {worst.name} whose {how} gives the largest "
         f"{worst.of} away to within 10 %, in some column.",
-        "Join these groups with others, protect the largest records apart, or use larger clusters.",
+        "Join these groups with others (small_groups, a larger smallest_group), protect the largest records apart, "
+        "or use larger clusters.",
         {"groups": _groups(worst), "of": worst.groups, "by": worst.name},
     )
 

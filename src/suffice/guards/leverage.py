@@ -35,9 +35,10 @@ def leverage(risk: Assessment) -> Finding | None:
 
 
 def leverage_remedy(risk: Assessment) -> str:
-    found = risk.leverage
-    below = "Join small categories (merge_below=5), take log() of a skewed column, or drop "
-    return f"{below}{found.term or 'a term'}."
+    term, request = risk.leverage.term, risk.request
+    groups = "Join or drop small groups (small_groups, a larger smallest_group); j" if request.grouped else "J"
+    below = f"oin small categories (merge_below={max(5, 2 * request.merged)})"
+    return f"{groups}{below}, take log() of a skewed column, or drop {term or 'a term'}."
 
 
 def _by_records() -> Finding:

@@ -17,7 +17,7 @@ from suffice.algorithms.hybrid.slopes import BELOW, Slopes
 from suffice.design.design import Design
 from suffice.design.formula import Term, label, parse
 from suffice.design.roles import Roles
-from suffice.errors import UsageError
+from suffice.errors import UsageError, count_of
 from suffice.method.masked import Masked
 from suffice.method.parameter import Formula, Names, parameter
 from suffice.method.records import Records
@@ -200,7 +200,7 @@ class MicroHybrid(Recordwise):
     def _said(self, parts: Parts, clusters: NDArray[np.int64] | None) -> tuple[str, ...]:
         sizes = np.unique(clusters, return_counts=True)[1] if clusters is not None else np.array([len(parts.Y)])
         said = (
-            f"{parts.clusters} clusters of {sizes.min()} to {sizes.max()} records; independent columns: "
+            f"{count_of(parts.clusters, 'cluster')} of {sizes.min()} to {sizes.max()} records; independent columns: "
             f"{parts.ranks[0]} in clusters, {parts.ranks[1]} overall"
         )
         if self.slopes is None:

@@ -15,7 +15,7 @@ from suffice.algorithms.partition.loss import information_loss, standardised
 from suffice.algorithms.partition.mdav import mdav
 from suffice.algorithms.partition.ranking import optimal, ranking
 from suffice.design.roles import Roles
-from suffice.errors import UsageError
+from suffice.errors import UsageError, count_of
 from suffice.method.masked import Masked
 from suffice.method.parameter import Choice, Count, parameter
 from suffice.method.records import Records
@@ -124,4 +124,5 @@ def _lost(Y: Array, labels: Labels) -> str:
     sizes = np.concatenate([np.bincount(column) for column in groups.T])
     each = [(V, groups[:, 0])] if groups.shape[1] == 1 else [(V[:, [j]], g) for j, g in enumerate(groups.T)]
     share = float(np.mean([information_loss(values, g) for values, g in each]))
-    return f"{len(sizes)} groups of {sizes.min()} to {sizes.max()} records; information loss 100 SSE/SST = {share:.4f}"
+    said = f"{count_of(len(sizes), 'group')} of {sizes.min()} to {sizes.max()} records"
+    return f"{said}; information loss 100 SSE/SST = {share:.4f}"

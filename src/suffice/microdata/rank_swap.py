@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algorithms.swapping import LEARNT, partners, window_of
 from suffice.design.design import Design
-from suffice.errors import InfeasibleError, UsageError
+from suffice.errors import InfeasibleError, UsageError, count_of
 from suffice.method.masked import MaskedColumns
 from suffice.method.parameter import Number, parameter
 from suffice.method.rowwise import Rowwise
@@ -81,7 +81,7 @@ class RankSwap(Rowwise):
 
         made = {name: by_rank(rows, name, name, swapped, stream.child(name)) for name in design.confidential}
         far = f"values went up to {window:,} ranks of {rows.n:,} (p = {p:.4f})"
-        return MaskedColumns(made, (f"rank-swap: {far}; {alone:,} values found no partner.",))
+        return MaskedColumns(made, (f"rank-swap: {far}; {count_of(alone, 'value')} found no partner.",))
 
     @classmethod
     def examples(cls) -> tuple[RankSwap, ...]:

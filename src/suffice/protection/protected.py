@@ -14,6 +14,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import Profile
+from suffice.errors import count_of
 from suffice.rows.derived import RELEASED, Beside, Computation
 from suffice.rows.rows import Rows
 from suffice.rows.shuffle import shuffled
@@ -153,5 +154,5 @@ class Protected:
         if len(self.strata) == 1:
             return *self.first, *said
         return *self.first, *(
-            f"{remark} ({times} of {len(self.strata)} groups)" for remark, times in said.most_common(8)
+            f"{remark} ({times} of {count_of(len(self.strata), 'group')})" for remark, times in said.most_common(8)
         )

@@ -16,7 +16,7 @@ from suffice.algebra.decomposition import UnevenStack
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import Matrices
-from suffice.errors import InfeasibleError, InputError
+from suffice.errors import InfeasibleError, InputError, count_of
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, Looks, Measure, StratumMeasure
@@ -118,7 +118,7 @@ class _Loop:
     def _keep(self, number: int, places: Places, made: Made) -> None:
         stratum, _, labels = made
         if self.strata.method:
-            said = f"{len(places)} records protected by {self._method(number).name}"
+            said = f"{count_of(len(places), 'record')} protected by {self._method(number).name}"
             stratum = replace(stratum, remarks=(said, *stratum.remarks))
         self.found[number] = stratum
         for name, own in labels.items():  # numbers of different groups are different
@@ -272,7 +272,7 @@ class _Refusals:
     @contextmanager
     def noted(self, number: int, size: int) -> Iterator[None]:
         """What has no solution is counted, so that all such groups are known at once; other errors end it here."""
-        where = f"In group {number + 1} of {self.count} ({size} records): "
+        where = f"In group {number + 1} of {self.count} ({count_of(size, 'record')}): "
         try:
             yield
         except InfeasibleError as problem:
@@ -284,6 +284,6 @@ class _Refusals:
     def complain(self) -> None:
         if self.groups:
             raise InfeasibleError(
-                f"{self.first}\n{self.groups} of {self.count} groups have no solution.\n"
+                f"{self.first}\n{self.groups} of {count_of(self.count, 'group')} without a solution.\n"
                 "Where they are small, join or drop them: small_groups."
             )

@@ -16,6 +16,7 @@ from suffice.certificate.regressions import Regressions
 from suffice.design.bounds import OBSERVED, by_column, observed
 from suffice.design.design import Design
 from suffice.design.limits import Limits
+from suffice.errors import count_of
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.assessment import Assessment
@@ -140,7 +141,7 @@ class Attestation:
             notes += [f"constant, kept as they are: {_some(constant)}"]
         notes += self._shapes()
         if unweighted := self.assessment.weights.unweighted:
-            notes += [f"{unweighted} records have weight zero: they are protected and count in no statistic"]
+            notes += [f"{count_of(unweighted, 'record')} of weight zero: protected, and counted in no statistic"]
         named = design.roles.dropped((*self.rows.kinds, *self.rows.behind)), design.roles.columns
         dropped = [name for names in named for name in names if name not in design.roles.leaving]
         if dropped:

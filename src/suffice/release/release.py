@@ -18,7 +18,7 @@ from suffice.certificate.certificate import Certificate
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
-from suffice.errors import FileError, NotPreservedError, UsageError, failing, path_of
+from suffice.errors import FileError, NotPreservedError, UsageError, count_of, failing, path_of
 from suffice.files.draft import Draft, Labelled, commit, keep_apart, undisturbed
 from suffice.files.format import Format
 from suffice.files.kind import EncodedFile, write_kind
@@ -308,7 +308,7 @@ class Release(Exhibit):
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
         n: Any = self.rows.n if self.done.drawn is None else self.done.drawn.n
         n = f"{len(self.sets)} x {n}" if self.sets else n
-        return f"Release({n} rows x {len(self.columns)} columns, {self.method.name}, {state})"
+        return f"Release({count_of(n, 'row')} x {count_of(len(self.columns), 'column')}, {self.method.name}, {state})"
 
 
 def moved(done: Protected, places: NDArray[np.int64]) -> dict[str, Any]:

@@ -27,12 +27,17 @@ class Request:
     """Names of the released columns."""
     parts: bool = False
     """Parts of the records are protected by methods of their own."""
+    merged: int = 0
+    """The `merge_below` that was asked for."""
+    grouped: bool = False
+    """Whether there are groups."""
 
     @classmethod
     def of(cls, method: Method, design: Design, seed: Seed, columns: tuple[str, ...]) -> Self:
         names, promises = design.confidential, method.kept
+        joined = design.roles.merge_below, bool(design.roles.groups)
         carried = method.independent, method.shared, method.asked()
-        return cls(names, promises, *carried, seed.source, columns, bool(method.apart_of))
+        return cls(names, promises, *carried, seed.source, columns, bool(method.apart_of), *joined)
 
     @property
     def d_told(self) -> tuple[float, ...]:

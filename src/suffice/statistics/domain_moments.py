@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algebra.group_moments import Cells, Grouping, GroupMoments, Pairs, looked_up
 from suffice.design.design import Design
-from suffice.errors import InfeasibleError
+from suffice.errors import InfeasibleError, count_of
 from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Words
 from suffice.rows.rows import BLOCK, Block
@@ -209,7 +209,7 @@ class DomainStanding:
     def _apart(self, after: DomainStanding, redrawn: bool) -> str:
         """Where the groups themselves are not the same; empty where they are."""
         if after.strangers:
-            return f"{after.strangers} records of groups that the original does not have"
+            return f"{count_of(after.strangers, 'record')} of groups that the original does not have"
         other = np.flatnonzero(after.moments.rows == 0 if redrawn else ~self.shared(after))
         return f"records or weight, group {other[0] + 1} of {len(self.groups)}" if len(other) else ""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
+from suffice.errors import count_of
 from suffice.method.records import Records
 
 SAME = 1e-6
@@ -69,7 +70,7 @@ class Walk:
             said.append(f"{self.repairs} sweeps before them to get inside the limits.")
         said.append(f"Canonical correlation with the original {self.canonical:.2f} (unrelated: below {self.null:.2f}).")
         if self.unmoved:
-            said.append(f"{len(self.unmoved)} records never moved.")
+            said.append(f"{count_of(len(self.unmoved), 'record')} never moved.")
         said.extend(f"A combination of {self._columns(each)} stays as it was." for each in self.rigid)
         return tuple(said)
 
