@@ -15,7 +15,16 @@ from suffice.algorithms.rotation.drift import corrected
 from suffice.algorithms.rotation.kernel import kernel
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.repair import repaired
-from suffice.algorithms.rotation.stopping import FIRST, LARGE, LATER, Schedule, Target, follows
+from suffice.algorithms.rotation.stopping import (
+    FEW_CELLS,
+    FIRST,
+    LARGE,
+    LARGE_FIRST,
+    LONG,
+    Schedule,
+    Target,
+    follows,
+)
 from suffice.algorithms.rotation.turn import Chance
 from suffice.algorithms.rotation.walk import Walk
 from suffice.errors import UsageError
@@ -49,8 +58,8 @@ class Rotate(Recordwise):
     linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
     groups: who meets whom: "given", anyone, records alike in the given columns, and records about as far out in a
         column; "random", anyone. With "near" and "far", records alike and apart in all columns meet while the walk
-        leaves its start (or until a target is reached), and then "given"; where columns are given, "given" leaves
-        its start with "near".
+        leaves its start (or until a target is reached), and then "given"; where columns are given and groups have
+        more than twelve cells, "given" leaves its start with "near".
     zeros: cells of columns with many exact zeros stay zero, or turn like others.
     most: give up after so many sweeps.
 
@@ -128,7 +137,8 @@ class Rotate(Recordwise):
 
     def _leaves(self, records: Records) -> bool:
         """Whether the first sweeps have a law that counts little, and groups of records alike or apart."""
-        given = self.groups == "given" and records.X.shape[1] > 1
+        r, k = records.X.shape[1], records.Y.shape[1]
+        given = self.groups == "given" and r > 1 and (r + 2) * k > FEW_CELLS
         return not self._target.asked and (given or self.groups in ("near", "far"))
 
     def _walked(self, walker: _Walker, records: Records, likeness: Likeness) -> tuple[str | None, tuple[float, ...]]:
@@ -146,12 +156,12 @@ class Rotate(Recordwise):
                     return GIVEN_UP, ()
                 walker.sweep(self.most)
             return "the target is reached", ()
-        if walker.schedule.before:
-            all_ = walker.schedule.before + LATER
+        if walker.schedule.before or (self.groups == "given" and records.X.shape[1] > 1):
+            all_ = LONG if records.n < LARGE else walker.schedule.before + FIRST
             while walker.sweeps < min(all_, self.most):
                 walker.sweep(all_)
             return (GIVEN_UP if walker.sweeps < all_ else None), ()
-        length = FIRST if records.n < LARGE else LATER
+        length = FIRST if records.n < LARGE else LARGE_FIRST
         while True:
             while walker.sweeps < min(length // 2, self.most):
                 walker.sweep(length)

@@ -8,7 +8,7 @@ import pytest
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation.likeness import Likeness
-from suffice.algorithms.rotation.stopping import FIRST, LATER, LEAVING, LITTLE, RISING, Schedule, follows
+from suffice.algorithms.rotation.stopping import FIRST, LEAVING, LITTLE, LONG, RISING, Schedule, follows
 from suffice.method.records import Records
 from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
@@ -25,12 +25,12 @@ def new(task: Records, seed: int) -> Array:
 
 def test_the_law_comes_to_count_fully() -> None:
     schedule = Schedule.of(True, None)
-    weights = [schedule.weight(sweep) for sweep in range(1, LEAVING + RISING + LATER + 1)]
+    weights = [schedule.weight(sweep) for sweep in range(1, LONG + 1)]
     assert weights[:LEAVING] == [LITTLE] * LEAVING
     assert (np.diff(weights) >= 0).all()
-    assert weights[LEAVING + RISING - 1 :] == [1.0] * (LATER + 1)
-    assert Schedule.of(False, None).before == Schedule.of(True, 1).before - 1 == 0
-    assert 0 < 100 - Schedule.of(True, 100).before < 50  # a fixed number of sweeps has all parts too
+    assert weights[LEAVING + RISING - 1 :] == [1.0] * (LONG - LEAVING - RISING + 1)
+    assert Schedule.of(False, None).before == Schedule.of(True, 10).before - 2 == 0
+    assert 0 < Schedule.of(True, 100).before < 50  # a fixed number of sweeps has all parts too
 
 
 def test_records_that_are_where_they_were_follow() -> None:
@@ -53,6 +53,15 @@ def test_a_walk_that_follows_itself_goes_on_twice_as_long(monkeypatch: pytest.Mo
     monkeypatch.setattr("suffice.microdata.rotate.follows", lambda *_: True)
     short = Rotate(shape="uniform", most=700).walk(skewed(30, 1), STREAM)
     assert (short.sweeps, short.reason) == (700, "given up")
+
+
+def test_with_columns_given_groups_of_few_cells_have_the_law_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.microdata.rotate.LONG", 40)
+    one, many = (Rotate().walk(skewed(30, k, given=1), STREAM) for k in (1, 4))
+    assert (one.sweeps, one.before) == (40, 0)
+    assert many.sweeps == many.before == 40
+    monkeypatch.setattr("suffice.microdata.rotate.LARGE", 30)
+    assert Rotate(shape="uniform").walk(skewed(30, 1, given=1), STREAM).sweeps == FIRST
 
 
 def test_where_a_walk_ends_does_not_depend_on_the_original(monkeypatch: pytest.MonkeyPatch) -> None:

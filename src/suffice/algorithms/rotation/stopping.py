@@ -9,14 +9,19 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
 
-FIRST, LATER = 600, 300
-"""Sweeps under the law, at least, then twice as many each time that the walk still follows itself; of a large file, and
-after sweeps that left the start, so many."""
+FIRST, LARGE_FIRST = 600, 300
+"""Sweeps under the law, at least, then twice as many each time that the walk still follows itself; of a large
+file, so many."""
 LARGE = 100_000
 """Records of a large file."""
-LEAVING, RISING = 900, 300
+LONG = 3000
+"""Sweeps where columns are given, since giants come back slowly; of a large file, FIRST after those that left the
+start."""
+FEW_CELLS = 12
+"""Groups of so few cells leave any start under the law itself, where columns are given too."""
+LEAVING, RISING = 300, 300
 """Sweeps that leave the start, under a law that counts LITTLE, and sweeps in which it comes to count fully."""
-LITTLE = 0.1
+LITTLE = 0.3
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Schedule:
         """leaves: whether the walk needs help to leave its start. sweeps: of the whole walk, if that is fixed."""
         if not leaves:
             return cls()
-        share = 1.0 if sweeps is None else sweeps / (LEAVING + RISING + LATER)
+        share = 1.0 if sweeps is None else sweeps / LONG
         return cls(round(LEAVING * share), round(RISING * share))
 
     @property
@@ -45,7 +50,7 @@ class Schedule:
         """Of the law in a sweep (counted from 1).
 
         >>> [round(Schedule(1, 2).weight(sweep), 2) for sweep in (1, 2, 3, 4)]
-        [0.1, 0.55, 1.0, 1.0]
+        [0.3, 0.65, 1.0, 1.0]
         """
         if sweep > self.before:
             return 1.0
