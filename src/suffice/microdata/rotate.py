@@ -59,7 +59,7 @@ class Rotate(Recordwise):
     groups: who meets whom: "given", anyone, records alike in the given columns, and records about as far out in a
         column; "random", anyone. With "near" and "far", records alike and apart in all columns meet while the walk
         leaves its start (or until a target is reached), and then "given"; where columns are given and groups have
-        more than twelve cells, "given" leaves its start with "near".
+        more than twelve cells, or sweeps are fixed, "given" leaves its start with "near".
     zeros: cells of columns with many exact zeros stay zero, or turn like others.
     most: give up after so many sweeps.
 
@@ -138,7 +138,7 @@ class Rotate(Recordwise):
     def _leaves(self, records: Records) -> bool:
         """Whether the first sweeps have a law that counts little, and groups of records alike or apart."""
         r, k = records.X.shape[1], records.Y.shape[1]
-        given = self.groups == "given" and r > 1 and (r + 2) * k > FEW_CELLS
+        given = self.groups == "given" and r > 1 and (self.sweeps is not None or (r + 2) * k > FEW_CELLS)
         return not self._target.asked and (given or self.groups in ("near", "far"))
 
     def _walked(self, walker: _Walker, records: Records, likeness: Likeness) -> tuple[str | None, tuple[float, ...]]:

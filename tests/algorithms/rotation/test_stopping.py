@@ -29,8 +29,8 @@ def test_the_law_comes_to_count_fully() -> None:
     assert weights[:LEAVING] == [LITTLE] * LEAVING
     assert (np.diff(weights) >= 0).all()
     assert weights[LEAVING + RISING - 1 :] == [1.0] * (LONG - LEAVING - RISING + 1)
-    assert Schedule.of(False, None).before == Schedule.of(True, 10).before - 2 == 0
-    assert 0 < Schedule.of(True, 100).before < 50  # a fixed number of sweeps has all parts too
+    assert Schedule.of(False, None).before == Schedule.of(True, 1).before - 1 == 0
+    assert 0 < 100 - Schedule.of(True, 100).before < 50  # a fixed number of sweeps has all parts too
 
 
 def test_records_that_are_where_they_were_follow() -> None:

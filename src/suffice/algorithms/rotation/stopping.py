@@ -22,6 +22,8 @@ FEW_CELLS = 12
 LEAVING, RISING = 300, 300
 """Sweeps that leave the start, under a law that counts LITTLE, and sweeps in which it comes to count fully."""
 LITTLE = 0.3
+SHORT_LEAVING, SHORT_RISING, SHORT_LITTLE = 0.6, 0.2, 0.1
+"""The same as shares of a number of sweeps that is fixed, since short walks leave more of their start."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +31,21 @@ class Schedule:
     """How much the law counts in each sweep, and who meets whom: the same whatever the walk does.
 
     leaving, rising: sweeps before the first that has the law alone.
+    little: how much it counts in the first of them.
     """
 
     leaving: int = 0
     rising: int = 0
+    little: float = LITTLE
 
     @classmethod
     def of(cls, leaves: bool, sweeps: int | None) -> Schedule:
         """leaves: whether the walk needs help to leave its start. sweeps: of the whole walk, if that is fixed."""
         if not leaves:
             return cls()
-        share = 1.0 if sweeps is None else sweeps / LONG
-        return cls(round(LEAVING * share), round(RISING * share))
+        if sweeps is None:
+            return cls(LEAVING, RISING)
+        return cls(round(SHORT_LEAVING * sweeps), round(SHORT_RISING * sweeps), SHORT_LITTLE)
 
     @property
     def before(self) -> int:
@@ -54,7 +59,7 @@ class Schedule:
         """
         if sweep > self.before:
             return 1.0
-        return LITTLE + (1 - LITTLE) * max(0, sweep - self.leaving) / max(1, self.rising)
+        return self.little + (1 - self.little) * max(0, sweep - self.leaving) / max(1, self.rising)
 
 
 def follows(likeness: Likeness, Y: Array, generator: np.random.Generator) -> bool:
