@@ -47,6 +47,7 @@ from suffice.method.recordwise import Recordwise
 from suffice.method.rowwise import Rowwise
 from suffice.microdata import Resize
 from suffice.seed import Stream
+from suffice.utility.propensity import propensity
 from tests.tolerances import ALGEBRA, ENGINE
 from tests.truth import ratios
 
@@ -264,6 +265,16 @@ def test_data_are_changed_and_the_key_decides(method: Method) -> None:
 def test_threads_do_not_change_a_bit(method: Method) -> None:
     one, two, three = (numbers(made(firms(), method, threads=threads).frame) for threads in (1, 2, 3))
     assert all(np.array_equal(a, b) for other in (two, three) for a, b in zip(one, other, strict=True))
+
+
+RESTORED = {name: method for name, method in METHODS.items() if method.name.endswith("then restore")}
+
+
+@pytest.mark.parametrize("method", RESTORED.values(), ids=RESTORED.keys())
+def test_after_restore_no_polynomial_of_degree_two_tells_the_files_apart(method: Method) -> None:
+    """Equal means and second moments are the likelihood equations of a model that tells nothing."""
+    frame = firms(400)
+    assert propensity(numbers(frame)[1], numbers(made(frame, method).frame)[1]) <= 1e-10
 
 
 @every_method
