@@ -159,3 +159,15 @@ def test_a_plan_names_it() -> None:
     parts = ('[data]\npath = "a.csv"', '[roles]\nconfidential = ["y"]', '[[method]]\nname = "rank-swap"\np = 0.3')
     plan = Plan.parse("\n".join([*parts, '[release]\npath = "b.csv"']))
     assert plan.build_method() == RankSwap(p=0.3)
+
+
+@pytest.mark.parametrize(("p", "n", "window"), [(0.29, 100, 29), (0.57, 700, 399), (1 / 49, 49, 1), (0.299, 100, 29)])
+def test_a_share_of_the_records_is_so_many_ranks_whatever_its_last_bit(p: float, n: int, window: int) -> None:
+    release = made(frame(n), RankSwap(p=p))
+    assert any(f"up to {window:,} ranks of {n:,}" in said for said in release.done.remarks)
+
+
+def test_the_share_that_a_refusal_asks_for_is_enough() -> None:
+    with pytest.raises(InfeasibleError) as refused:
+        made(frame(49), RankSwap(p=0.001))
+    made(frame(49), RankSwap(p=float(str(refused.value).split("Ask for p of ")[1].split()[0])))

@@ -20,6 +20,8 @@ from suffice.rows.rows import Rows
 from suffice.seed import Stream
 
 DEFAULT = 0.5
+ROUNDING = 2.0**-50
+"""A product that is this near to a whole number is one: 0.29 x 100 is 29 ranks."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,11 @@ class RankSwap(Rowwise):
         if self.correlation is not None:
             p = window_of([some_values(rows, name, LEARNT) for name in design.confidential], self.correlation)
             p = max(p, 1 / rows.n + 1e-12)
-        window, alone = int(p * rows.n), 0
+        window, alone = int(p * rows.n * (1 + ROUNDING)), 0
         if not window:
             raise InfeasibleError(
                 f"rank-swap: {p:.3g} of {rows.n} records is less than one rank, and nothing would change places.\n"
-                f"Ask for p of {1 / rows.n:.3g} or more, or join small groups: small_groups."
+                f"Ask for p of {1.01 / rows.n:.3g} or more, or join small groups: small_groups."
             )
 
         def swapped(ranks: NDArray[np.int64], y: Array, _: Array, draws: np.random.Generator) -> Array:
