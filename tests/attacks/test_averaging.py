@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suffice import Ipso, ResidualCorrelation, Seed, protect
+from suffice import Blend, Ipso, ResidualCorrelation, Seed, protect
 from suffice.algebra.decomposition import split
 from suffice.errors import GuardError
 from suffice.method.isometric import Isometric
@@ -82,3 +82,16 @@ def test_ipso_may_be_repeated(tmp_path: Path) -> None:
         release = protect(frame, roles(frame, given), Ipso(), seed=key)
         assert not release.findings
         release.write(tmp_path / f"{number}.csv")
+
+
+@pytest.mark.parametrize("first", [Ipso(), ResidualCorrelation(d=0.1)], ids=lambda method: method.name)
+def test_what_a_blend_brings_back_is_on_the_ledger(first: Isometric, tmp_path: Path) -> None:
+    """The step before it is not what is released: neither its independence nor its correlation counts."""
+    frame, key = profile(n=200, k=2), Seed.new_file(tmp_path / "key")
+    seen = []
+    for alpha in (0.6, 0.61):
+        release = protect(frame, roles(frame), first.then(Blend(alpha=alpha)), seed=key)
+        seen.append({finding.rule for finding in release.findings})
+        release.write(tmp_path / f"{alpha}.csv")
+    assert "residual-correlation" in seen[0]
+    assert "repeated-release" in seen[1]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import RankSwap, Restore, Roles, Seed, protect
+from suffice import Ipso, RankSwap, Restore, ReverseMap, Roles, Seed, Shuffle, protect
 from suffice.algebra.array import Array
 from suffice.method.method import Method
 from suffice.release.release import Release
@@ -109,3 +109,12 @@ def test_the_swap_of_another_program_is_none() -> None:
     )
     (low, high), (first, last) = ranks(before, before), ranks(after, before)
     assert np.maximum(first - high, low - last).max() > 0.95 * len(before)
+
+
+@pytest.mark.parametrize("method", [Shuffle(), Ipso().then(ReverseMap())], ids=lambda method: method.name)
+def test_restore_gives_the_first_column_back_and_is_stopped(method: Method) -> None:
+    """Its mean and variance are right already: every value leaves, the largest among them."""
+    frame = money(300, 3)
+    release = released(frame, method.then(Restore()))
+    assert np.allclose(np.sort(release.frame["y0"]), np.sort(frame["y0"]), rtol=1e-9)
+    assert "giants" in rules(release, "stop")

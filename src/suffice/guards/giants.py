@@ -28,7 +28,7 @@ def giants(risk: Assessment) -> Finding | None:
             "warn",
             f"Every original value leaves, if for another record, and so do those that lie farthest out in "
             f"{listed(found)}: whoever knows who is the largest reads its value off.",
-            "Let restore or rotate follow, which give new values; use IPSO; or leave the giants out.",
+            "Let restore and then rotate follow, which gives new values; use IPSO; or leave the giants out.",
             {"columns": len(found), "handed on": worst.found / worst.of, "chance": worst.chance / worst.of},
         )
     return Finding(
@@ -37,6 +37,7 @@ def giants(risk: Assessment) -> Finding | None:
         f"The values that lie farthest out in {listed(found)} are found in the release within 5 %, if in other rows: "
         f"{share(worst.found, worst.of)} of them, where values half as far again or less are found in "
         f"{share(worst.chance, worst.of)}. Whoever knows that a giant is in the file reads them off.",
-        "Begin with IPSO (ipso then rotate), ask for less correlation with the original, or make larger groups.",
+        "Let rotate follow, begin with IPSO (ipso then rotate), ask for less correlation with the original, or make "
+        "larger groups.",
         {"columns": len(found), "handed on": worst.found / worst.of, "chance": worst.chance / worst.of},
     )

@@ -31,6 +31,8 @@ class Method(Exhibit, ABC):
     """Names of statistics: "mean", "covariance", "fit" (cross-products with the given columns, hence coefficients)."""
     independent: ClassVar[bool] = False
     """True where nothing of the original residuals is released but their covariance matrix."""
+    mixes: ClassVar[bool] = False
+    """True where the original's records come back into what a step before it made."""
     shared: ClassVar[bool] = False
     """True where every released value is that of a group of records: these hide each other, and are judged as such."""
     ranks: ClassVar[bool] = False

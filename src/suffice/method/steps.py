@@ -21,7 +21,7 @@ from suffice.method.rowwise import Rowwise
 
 @dataclass(frozen=True)
 class Several(Method):
-    """Methods in order: the promises of the last, the independence of the first."""
+    """Methods in order: the promises of the last, the independence of the first unless a later one mixes."""
 
     steps: tuple[Any, ...]
 
@@ -35,7 +35,11 @@ class Several(Method):
 
     @property
     def independent(self) -> bool:  # type: ignore[override]
-        return bool(self.steps[0].independent)
+        return bool(self.steps[0].independent) and not self.mixes
+
+    @property
+    def mixes(self) -> bool:  # type: ignore[override]
+        return any(step.mixes for step in self.steps)
 
     @property
     def makes(self) -> str:
@@ -69,7 +73,7 @@ class Several(Method):
         return ()
 
     def asked(self) -> tuple[float | None, ...]:
-        return tuple(self.steps[0].asked())
+        return () if self.mixes else tuple(self.steps[0].asked())
 
     def given(self, roles: Roles) -> Roles:
         for step in self.steps:

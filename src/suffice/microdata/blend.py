@@ -46,6 +46,7 @@ class Blend(Recordwise):
     """
 
     rounds: ClassVar = 1
+    mixes: ClassVar = True
     references: ClassVar = ("ESSnet (2009), section 1.5", "Dandekar, Domingo-Ferrer & Sebe (2002)")
 
     other: object = parameter(Data(), "the synthetic data set", None)

@@ -231,7 +231,8 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
     if done.drawn is not None:
         return TrialSight(resemblance=Resemblance.of(done, pair, freedom), copies=_copies(done, method))
 
-    handed = not method.independent or "distribution" in method.kept
+    # What gave every value back is followed by a step that may leave a column as it is: Restore, the first one.
+    handed = not method.independent or any("distribution" in each.kept for each in getattr(method, "steps", (method,)))
     asked = any(d is not None for d in method.asked())
     carried = not (method.independent or method.shared or (asked and not method.apart_of))
 
