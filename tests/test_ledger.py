@@ -187,6 +187,9 @@ def test_a_key_that_was_moved_away_from_its_ledger_says_so(tmp_path: Path) -> No
     assert Seed.from_file(moved).digest("x") == key.digest("x")
     with pytest.raises(FileError, match="its ledger does not lie beside it"):
         protect(frame, roles, Ipso(), seed=Seed.from_file(moved))
+    (tmp_path / "away" / "key.ledger").touch()  # emptied is gone, too
+    with pytest.raises(FileError, match="its ledger does not lie beside it"):
+        protect(frame, roles, Ipso(), seed=Seed.from_file(moved))
     (tmp_path / "key.ledger").rename(tmp_path / "away" / "key.ledger")
     again = protect(frame, roles, Ipso(), seed=Seed.from_file(moved))
     again.write(tmp_path / "two.csv")

@@ -238,17 +238,19 @@ class Ledger:
             yield
 
     def _lines(self) -> list[str]:
+        lines: list[str] = []
         try:
-            return self.path.read_text("ascii", "replace").splitlines(keepends=True)
+            lines = self.path.read_text("ascii", "replace").splitlines(keepends=True)
         except FileNotFoundError:
-            if not self._used():
-                return []
+            pass
+        except OSError as problem:
+            raise FileError(f"The ledger beside the key file cannot be read: {problem.strerror}.") from None
+        if not lines and self._used():  # a line is written before the key is marked: gone, or emptied
             raise FileError(
                 "Releases were made with this key, and its ledger does not lie beside it.\n"
                 "Put both into one folder again; without it earlier releases cannot be judged."
-            ) from None
-        except OSError as problem:
-            raise FileError(f"The ledger beside the key file cannot be read: {problem.strerror}.") from None
+            )
+        return lines
 
     def _entry(self, number: int, line: str) -> Entry:
         try:

@@ -63,7 +63,7 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
             "alike_columns": "columns",
         },
     ),
-    "direction": (OneDirection, {"reflected": "reflected", "whole_numbers": "whole_numbers"}),
+    "direction": (OneDirection, {name: name for name in ("reflected", "whole_numbers", "correlations")}),
     "explained": (
         ExplainedColumns,
         {"explained": "explained", "constant": "constant", "constant_within": "within", "zero_within": "nothing"},

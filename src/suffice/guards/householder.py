@@ -23,7 +23,7 @@ def householder(risk: Assessment) -> Finding | None:
     """
     if not risk.direction.reflected or risk.request.independent:
         return None
-    change = min((sqrt(max(0.0, 2 * (1 - c))) for c in risk.resemblance.correlations), default=LEAST)
+    change = min((sqrt(max(0.0, 2 * (1 - c))) for c in risk.direction.correlations), default=LEAST)
     earlier = sum(reach > 0 for reach in risk.history.earlier)
     whole = risk.direction.whole_numbers
     reasons = [f"{listed(whole)}: whole numbers, which rounding may bring back"] * bool(whole)

@@ -51,7 +51,6 @@ from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
 from suffice.risk.whole_numbers import FractionMeasure
-from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.seed import Seed
 from suffice.statistics.promise import domains
@@ -166,7 +165,7 @@ def assess(
         stacked=StackedLeverage.of(done.marked, account, history, freedom.rank),
         history=history,
         resemblance=like.resemblance,
-        direction=_direction(done, method),
+        direction=_direction(done, method, pair, freedom),
         explained=ExplainedColumns.of(done, seen.get("changed")),
         dependent=dependent(pair.E, design.confidential),
         copies=like.copies,
@@ -268,24 +267,21 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
 
 
 def _shapes(done: Protected, sample: RecordSample) -> dict[str, ColumnShape]:
-    """Of the sampled records; where new ones are drawn, of all that are held."""
-    names, m = done.design.confidential, done.design.m
-    if done.drawn is None:
-        mean = done.profile.spread.mean[m : m + done.design.k]
-        return shapes(sample, done.seen["extremes"].farthest(names, mean))
-    if not done.rows.held:
+    """Of the sampled records; not of drawn ones, which would take a pass of their own."""
+    if done.drawn is not None:
         return {}
-    held = done.rows.gather(names)
-    Y, Ystar = (np.column_stack([as_float(columns[name]) for name in names]) for columns in (held, done.drawn.columns))
-    return shapes(RecordSample(names, Y, Ystar, np.zeros(0, dtype=np.int64)), {})
+    names, m = done.design.confidential, done.design.m
+    mean = done.profile.spread.mean[m : m + done.design.k]
+    return shapes(sample, done.seen["extremes"].farthest(names, mean))
 
 
-def _direction(done: Protected, method: Method) -> OneDirection:
+def _direction(done: Protected, method: Method, pair: ResidualPair, freedom: Freedom) -> OneDirection:
     """Whole numbers are looked for where records are reflected."""
     if not reflected(done, method):
         return OneDirection()
     pairs = zip(done.design.confidential, folded(done, FractionMeasure()), strict=True)
-    return OneDirection(True, tuple(name for name, fractions in pairs if not fractions))
+    whole = tuple(name for name, fractions in pairs if not fractions)
+    return OneDirection(True, whole, Resemblance.of(done, pair, freedom).correlations)
 
 
 def _copies(done: Protected, method: Method) -> int:

@@ -18,10 +18,14 @@ SAME = 1e-6
 
 @dataclass(frozen=True)
 class OneDirection:
-    """Whether all records, or all of one group, move along one direction, and columns of whole numbers if so."""
+    """Whether all records, or all of one group, move along one direction, and columns of whole numbers if so.
+
+    correlations: of the release itself, whose change may have been asked for
+    """
 
     reflected: bool = False
     whole_numbers: tuple[str, ...] = ()
+    correlations: tuple[float, ...] = ()
 
 
 def reflected(done: Protected, method: Method) -> bool:
