@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 
-SOME, AMONG = 500, 2000
-"""Records that are linked, and those that they are looked for among, at most: the same ones all the time."""
+AMONG = 2000
+"""Records that are linked, at most: the same ones all the time."""
 PERCENT = np.linspace(0.05, 0.95, 19)
 PATIENCE = 40
 """Batches refused one after the other before the climb ends."""
+BACK = 4
+"""How often those that a batch would link go back, before it is refused."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,28 +68,26 @@ class LinkCounts:
 
     Z: Array
     inorder: Array
-    some: NDArray[np.intp]
     among: NDArray[np.intp]
 
     @classmethod
     def of(cls, Z: Array) -> LinkCounts:
         among = np.linspace(0, len(Z) - 1, min(AMONG, len(Z))).astype(np.intp)
-        some = np.linspace(0, len(among) - 1, min(SOME, len(among))).astype(np.intp)
-        return cls(Z[among], np.sort(Z, axis=0), some, among)
+        return cls(Z[among], np.sort(Z, axis=0), among)
 
-    def found(self, Zstar: Array) -> tuple[int, int]:
-        """How many are linked to their own released one: by distance, and by rank."""
+    def found(self, Zstar: Array) -> tuple[Flags, Flags]:
+        """Which are linked to their own released one: by distance, and by rank."""
         own = Zstar[self.among]
-        return _nearest(self.Z, own, self.some), _nearest(self._ranks(self.Z), self._ranks(own), self.some)
+        return _nearest(self.Z, own), _nearest(self._ranks(self.Z), self._ranks(own))
 
     def _ranks(self, Z: Array) -> Array:
         pairs = zip(self.inorder.T, Z.T, strict=True)
         return np.column_stack([np.searchsorted(y, z) for y, z in pairs]) / len(self.inorder)
 
 
-def _nearest(A: Array, B: Array, some: NDArray[np.intp]) -> int:
-    distance = (B**2).sum(axis=1) - 2 * A[some] @ B.T
-    return int((distance[np.arange(len(some)), some] <= distance.min(axis=1) + 1e-12).sum())
+def _nearest(A: Array, B: Array) -> Flags:
+    distance = (B**2).sum(axis=1) - 2 * A @ B.T
+    return np.asarray(np.diag(distance) <= distance.min(axis=1) + 1e-12)
 
 
 def climbed(
@@ -101,12 +101,13 @@ def climbed(
 ) -> tuple[Array, int, tuple[float, float]]:
     """The best found, batches that were taken, and the loss before and after.
 
-    In every round some records, drawn at random, go downhill. They do so where the loss falls, no more records are
-    linked than at the start, by distance or by rank, and those that would break a limit stay.
+    In every round some records, drawn at random, go downhill. They do so where the loss falls and no more records are
+    linked than at the start, by distance or by rank; those that would break a limit, or be linked, stay.
     """
     Z = (start - target.mean) / target.scale
     links = LinkCounts.of((original - target.mean) / target.scale)
-    most, before = links.found(Z), target.loss(Z)
+    linked, before = links.found(Z), target.loss(Z)
+    most = [each.sum() for each in linked]
     now, step, taken, refused = before, 0.25, 0, 0
     Y = start.copy()
     for number in range(rounds):
@@ -117,10 +118,18 @@ def climbed(
         moved = Y + step * np.clip(D, -3, 3) * target.scale
         stays = broken(moved)
         moved[stays] = Y[stays]
-        new = (moved - target.mean) / target.scale
+        for _ in range(BACK):
+            new = (moved - target.mean) / target.scale
+            now_linked = links.found(new)
+            fewer = all(each.sum() <= first for each, first in zip(now_linked, most, strict=True))
+            if fewer:
+                break
+            back = np.any([each & ~was for each, was in zip(now_linked, linked, strict=True)], axis=0)
+            moved[links.among[back]] = Y[links.among[back]]
         loss = target.loss(new)
-        if loss < now and all(a <= b for a, b in zip(links.found(new), most, strict=True)):
-            Y, Z, now, step, taken, refused = moved, new, loss, min(1.5 * step, 2.0), taken + 1, 0
+        if fewer and loss < now:
+            Y, Z, linked, now = moved, new, now_linked, loss
+            step, taken, refused = min(1.5 * step, 2.0), taken + 1, 0
         else:
             step, refused = 0.6 * step, refused + 1
     return Y, taken, (before, now)

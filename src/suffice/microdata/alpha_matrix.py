@@ -32,7 +32,7 @@ class SquareMatrix:
         rows = [tuple(row) if isinstance(row, Iterable) else () for row in value]
         if not rows or any(len(row) != len(rows) for row in rows):
             raise ValueError
-        return tuple(tuple(float(Number().read(_plain(entry)) or 0.0) for entry in row) for row in rows)
+        return tuple(tuple(float(Number(-1e100, 1e100).read(_plain(entry)) or 0.0) for entry in row) for row in rows)
 
     def parse(self, text: str) -> float | Matrix:
         if not {",", ";"} & {*text}:

@@ -27,7 +27,7 @@ class Optimise(Recordwise):
 
     **Promises** nothing exactly: `Restore` reaches means and covariances at once, to the last digit. This can climb to
     higher moments and quantiles, keeps bounds and edits that held, and takes a batch only where neither distance nor
-    rank linkage (of up to 500 records) is higher than at the start.
+    rank linkage (of up to 2,000 records) is higher than at the start.
 
     It starts from what the step before has made: `method.then(Optimise())`. Alone, it starts from random records.
 
