@@ -93,7 +93,7 @@ def test_promises_are_kept_and_the_engine_does_not_matter(which: str, m: int, en
     other, same = reference(m, which)
     assert groups == same
     assert off(Y, other) <= ENGINE
-    assert str(m) in repr(release)
+    assert f"{m:,}" in repr(release)
 
 
 @every_size

@@ -39,8 +39,9 @@ class Shuffle(Rowwise):
 
     Muralidhar & Sarathy (2006). Equal values share the middle of their ranks.
 
-    >>> float(np.round(positive(np.array([[1.0, 0.5], [0.5, 1.0]]))[0], 9)[1, 0])
-    0.5
+    >>> W, raised = positive(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> np.round(W.T @ W, 9).tolist(), raised
+    ([[1.0, 0.5], [0.5, 1.0]], 0)
     """
 
     keeps: ClassVar = ("distribution",)

@@ -46,7 +46,7 @@ from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept, in_groups
-from suffice.risk.trials import TRIALS, WALKS, TrialSight, hardly_moved, settled
+from suffice.risk.trials import TRIALS, TrialSight, hardly_moved, settled
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
@@ -248,13 +248,13 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
         )
 
     assert done.again is not None
-    again, most = done.again, TRIALS if isinstance(method, Isometric) else WALKS
+    again = done.again
 
     def trial(number: int) -> TrialSight:
         made = again(number)
         return of(made, ResidualPair.of(made, method))
 
-    like = settled(of(done, pair), trial, most, n, done.rows.progress)
+    like = settled(of(done, pair), trial, TRIALS, n, done.rows.progress)
     found, sample = like.closeness, _sample(done, done.seen)
     places = tuple(names.index(name) for name in sample.names)
     if LINKED * found.linkage.of < found.linkage.found and found.linkage.of < n:
