@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.certificate.overlap import Overlap
+from suffice.certificate.paper import paper_beside
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.inspection import misspelt
@@ -23,7 +22,7 @@ from suffice.design.profile import Matrices, centre_of
 from suffice.design.roles import Roles
 from suffice.errors import InputError, escaped
 from suffice.files.format import both_in_encoding
-from suffice.files.source import digest_of, open_rows
+from suffice.files.source import open_rows
 from suffice.guards.finding import Finding, Findings, gravest
 from suffice.progress import Progress, listener
 from suffice.report.exhibit import Exhibit
@@ -145,7 +144,7 @@ def verify(
         plain = tuple(name for name in fixed if name not in opaque)
         found = told(before, after, design, tuple(coding.types), plain)
         overlap = Overlap.of(before, after, design.confidential, plain).finding()
-        own, unchecked = _paper(released)
+        own, unchecked = paper_beside(released)
     findings = gravest([*([overlap] if overlap else []), *own, *found.findings, *_findings(leaving, roles)])
     unchecked = (*found.unchecked, *_unchecked(roles, opaque), *unchecked)
     return replace(found, findings=findings, unchecked=unchecked)
@@ -367,29 +366,6 @@ def _findings(after: Rows, roles: Roles) -> Iterator[Finding]:
 
 def _columns(count: int) -> str:
     return "1 released column has" if count == 1 else f"{count} released columns have"
-
-
-def _paper(released: Any) -> tuple[list[Finding], tuple[str, ...]]:
-    """Whether the certificate that lies beside the file, if there is one, is of this file; and what cannot be told."""
-    path = Path(f"{os.fspath(released)}.certificate.json") if isinstance(released, str | os.PathLike) else None
-    if path is None or not path.is_file() or Path(released).is_dir():
-        return [], ("whether the file is as it was certified: no certificate lies beside it",)
-    try:
-        digest = json.loads(path.read_text(encoding="utf-8"))["digest"]
-    except (OSError, ValueError, RecursionError):
-        return [], (f"whether the file is as it was certified: {path.name} cannot be read",)
-    except (KeyError, TypeError):
-        return [], (f"whether the file is as it was certified: {path.name} names no digest",)
-    if digest == digest_of(released):
-        return [], ()
-    return [
-        Finding(
-            "digest",
-            "stop",
-            f"the file is not the one that {path.name} was made for: it has another SHA-256",
-            "Find out what changed the file, or whether its writing was cut short; release the one that was certified.",
-        )
-    ], ()
 
 
 def _unchecked(roles: Roles, opaque: Sequence[str]) -> Iterator[str]:
