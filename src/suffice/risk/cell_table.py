@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.group_moments import Grouping
-from suffice.risk.dominance import PRIOR, two_largest
+from suffice.risk.dominance import read_off, two_largest
 from suffice.rows.multiset import Words, fingerprints, number_words
 
 
@@ -79,8 +79,7 @@ class CellTable:
     @property
     def dominated(self) -> Flags:
         """Where the second largest reads the largest off the total to within PRIOR."""
-        rest = self.total - self.first - self.second
-        return np.asarray((rest < PRIOR * self.first * (1 - 1e-12)) & (self.first > 0))
+        return read_off(self.total, self.first, self.second)
 
     @property
     def known(self) -> Flags:

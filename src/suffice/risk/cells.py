@@ -19,7 +19,7 @@ from suffice.design.units import unit_words
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.risk.cell_table import CellTable, cell_words, left_over, told_alone
-from suffice.risk.dominance import PRIOR
+from suffice.risk.dominance import PRIOR, read_off
 from suffice.risk.group_summary import GroupTables
 from suffice.risk.matches import CLOSE, SPREAD
 from suffice.risk.units import UnitTotals
@@ -335,6 +335,5 @@ def _by_units(
 
     tables = GroupTables.whole(done.rows, of, tuple(dict.fromkeys([*design.columns, unit])))
     cells = [each.concentration() for each in tables]
-    flags = [(c.total - c.first - c.second < PRIOR * c.first * (1 - 1e-12)) & (c.first > 0) & ~counted for c in cells]
-    dominated = [own.any(axis=1) for own in flags]
+    dominated = [(read_off(c.total, c.first, c.second) & ~counted).any(axis=1) for c in cells]
     return [(int(own.sum()), int(c.sizes[own].max(initial=0))) for own, c in zip(dominated, cells, strict=True)]

@@ -67,10 +67,8 @@ class Concentration:
     @property
     def dominated(self) -> Flags:
         """Groups and columns whose total gives the largest record away, to the second largest or to anyone."""
-        rest = self.total - self.first - self.second
-        told = rest < PRIOR * self.first * (1 - 1e-12)
         pair = self.first + self.second > PAIR * self.total * (1 + 1e-12)
-        return np.asarray((told | pair) & (self.first > 0))
+        return read_off(self.total, self.first, self.second) | (pair & (self.first > 0))
 
     @property
     def few(self) -> Flags:
@@ -96,6 +94,11 @@ class Concentration:
         low = np.where(apart >= 0, np.maximum(low, (self.total + np.sqrt(np.maximum(apart, 0.0))) / 2), low)
         high = np.minimum(np.sqrt(self.squares), mean + sd * root)
         return np.asarray((high - low < WIDTH * (self.first - mean)) & (n > 1))
+
+
+def read_off(total: Array, first: Array, second: Array) -> Flags:
+    """Where the second largest reads the largest off the total to within PRIOR."""
+    return np.asarray((total - first - second < PRIOR * first * (1 - 1e-12)) & (first > 0))
 
 
 def two_largest(first: Array, second: Array | None, groups: Grouping) -> tuple[Array, Array]:
