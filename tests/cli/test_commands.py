@@ -247,6 +247,8 @@ def test_then_makes_a_masking_method_exact(protect):
     [
         (["--confidental", "a"], 2, "--confidential"),
         (["--then-param", "fill=true"], 2, "--then"),
+        (["--method", "pca-mask", "--method", "restore"], 2, "--then NAME"),
+        (["--method", "mixture", "--then", "restore", "--then", "rotate"], 2, "[[method]]"),
         (["--param", "by"], 2, "name=value"),
         (["--method", "romm", "--param", "lamda=1"], 2, "Did you mean 'lam'?"),
         (["--key-file", "none.key"], 7, "key file"),

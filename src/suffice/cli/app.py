@@ -102,11 +102,13 @@ def protect(
     from suffice.cli.command import Command
     from suffice.plan.plan import Plan
 
-    if method is None and (param or then):
-        method = PLAIN
-    steps: list[dict[str, Any]] = [] if method is None else [{"name": method, **pairs(param, "--param")}]
-    if then is not None:
-        steps.append({"name": then, **pairs(then_param, "--then-param")})
+    first = o.once(method, "--method", "Name the second step with --then NAME.")
+    second = o.once(then, "--then", "More than two steps: a plan, with a [[method]] for each, and 'suffice run'.")
+    if first is None and (param or second):
+        first = PLAIN
+    steps: list[dict[str, Any]] = [] if first is None else [{"name": first, **pairs(param, "--param")}]
+    if second is not None:
+        steps.append({"name": second, **pairs(then_param, "--then-param")})
     elif then_param:
         raise UsageError("--then-param needs --then.\nName the second step with --then NAME.")
     tables: dict[str, Any] = {

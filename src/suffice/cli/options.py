@@ -12,6 +12,7 @@ import typer
 
 from suffice.design.role import Role, declared
 from suffice.design.roles import Roles
+from suffice.errors import UsageError
 
 Texts = list[str] | None
 
@@ -21,13 +22,13 @@ def _option(metavar: str, help: str, *names: Any, **more: Any) -> Any:
 
 
 MethodName = Annotated[
-    str | None,
+    Texts,
     _option(
         "NAME", "See 'suffice methods'. Without it: ipso, then rotate where there are bounds or edits.", "--method"
     ),
 ]
 Param = Annotated[Texts, _option("NAME=VALUE", "A parameter of --method; may repeat.")]
-Then = Annotated[str | None, _option("NAME", "A second step, fed with the first: --then restore. More steps: a plan.")]
+Then = Annotated[Texts, _option("NAME", "A second step, fed with the first: --then restore. More steps: a plan.")]
 ThenParam = Annotated[Texts, _option("NAME=VALUE", "A parameter of --then; may repeat.")]
 KeyFile = Annotated[
     Path | None, _option("FILE", "Secret key, from 'suffice key new'. Without one the release cannot be repeated.")
@@ -43,6 +44,13 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Encoding = Annotated[str | None, _option("NAME", "Of text files that are not UTF-8: latin-1, cp1252, utf-16.")]
 Threads = Annotated[int | None, _option("N", "Threads; they do not change a digit.", min=1)]
+
+
+def once(words: Texts, option: str, advice: str) -> str | None:
+    """What an option was given that may not repeat; without a word the first one would be lost."""
+    if words and len(words) > 1:
+        raise UsageError(f"{option} was given more than once: {', '.join(words)}.\n{advice}")
+    return words[0] if words else None
 
 
 def with_roles(command: Callable[..., None]) -> Callable[..., None]:
