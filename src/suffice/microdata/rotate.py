@@ -154,7 +154,7 @@ class Rotate(Recordwise):
             while not self._target.reached(likeness, chance, walker.Y):
                 if walker.sweeps == self.most:
                     return GIVEN_UP, ()
-                walker.sweep(self.most)
+                walker.sweep(self.most, sure=False)
             return "the target is reached", ()
         if walker.schedule.before or (self.groups == "given" and records.X.shape[1] > 1):
             all_ = LONG if records.n < LARGE else walker.schedule.before + FIRST
@@ -198,8 +198,8 @@ class _Walker:
         self.dealer = replace(dealer, kind="random" if dealer.kind == "random" else "given")
         self.first = replace(dealer, kind="near") if dealer.kind == "given" else dealer
 
-    def sweep(self, most: int) -> None:
-        """One more, of at most so many."""
+    def sweep(self, most: int, sure: bool = True) -> None:
+        """One more, of so many, or if that is not sure of at most so many."""
         self.sweeps += 1
         generator = self.stream.generator("sweep", self.sweeps)
         dealer = self.first if self.sweeps <= self.schedule.before else self.dealer
@@ -210,6 +210,6 @@ class _Walker:
         else:
             groups = dealer.groups(self.Y, self.sweeps, generator)
         chance = Chance.drawn(generator, ground, groups, self.schedule.weight(self.sweeps))
-        kernel(len(self.Y))(self.Y, ground, self.law, groups, chance)
+        kernel(len(self.Y), 1 + (most - self.sweeps if sure else 0))(self.Y, ground, self.law, groups, chance)
         if self.progress is not None:
             self.progress("rotating", self.sweeps, most)

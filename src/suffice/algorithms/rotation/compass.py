@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rotation.kernel import compiled
+from suffice.algorithms.rotation.kernel import loaded
 from suffice.algorithms.rotation.trigonometry import signed_lg
 
 Rows = NDArray[np.int64]
@@ -60,7 +60,7 @@ class Compass:
     def order(self, Y: Array, generator: np.random.Generator) -> Rows:
         """Neighbours are alike along a random direction; records of one bin are in random order."""
         direction = generator.standard_normal((Y.shape[1],))
-        stand = along if (fast := compiled(len(Y))) is None else fast.along
+        stand = along if (fast := loaded()) is None else fast.along
         score = stand(Y, self.scale, direction * self.weight)
         if self.pull.any():
             score += self._given(generator)

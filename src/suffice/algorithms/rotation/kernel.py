@@ -15,19 +15,15 @@ from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.densities import Densities
 
 Kernel = Callable[[NDArray[np.float64], Constraints, Densities, NDArray[np.int64], turn.Chance], None]
-FEW = 50_000
-"""Records turned, over all sweeps, before the compiled loops are loaded: that takes as long as turning so many."""
+SWEEP, FEW = 2_500, 600_000
+"""What a sweep in NumPy takes before its first record, in records turned; and how many of these take as long as
+loading the compiled loops (measured: 4.9 ms, 1.8 us and 1.25 s)."""
 turned = 0
 
 
-def compiled(records: int) -> Any | None:
-    """The module of compiled loops, if this machine has it and it is worth loading.
-
-    records: how many are to be turned now
-    """
-    global turned
-    turned += records
-    return _module() if turned > FEW or "numba" in sys.modules else None
+def loaded() -> Any | None:
+    """The module of compiled loops, if it is there already, or for the asking."""
+    return _module() if "numba" in sys.modules else None
 
 
 @cache
@@ -39,7 +35,10 @@ def _module() -> Any | None:
     return module
 
 
-def kernel(records: int) -> Kernel:
-    """The kernel that is done first."""
-    module = compiled(records)
+def kernel(records: int, ahead: int = 1) -> Kernel:
+    """The kernel that is done first with so many records in so many sweeps."""
+    global turned
+    work = records + SWEEP
+    module = _module() if turned + ahead * work > FEW else loaded()
+    turned += work
     return turn.turn if module is None else module.turn
