@@ -25,7 +25,7 @@ utility
 catalogue
 protection | microdata | synthesis | tables
 algorithms
-method
+method | measure
 statistics
 design
 report

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from suffice.plan.plan import Plan as Plan
     from suffice.release.protect import protect as protect
     from suffice.release.release import Release as Release
+    from suffice.release.scores import Scores as Scores
+    from suffice.release.scores import assess as assess
     from suffice.seed import Seed as Seed
 
 __version__ = "0.1.0"
@@ -26,8 +28,10 @@ _PLACES = {
     "Plan": "plan.plan",
     "Release": "release.release",
     "Roles": "design.roles",
+    "Scores": "release.scores",
     "Seed": "seed",
     "Verification": "certificate.verification",
+    "assess": "release.scores",
     "methods": "catalogue",
     "protect": "release.protect",
     "verify": "certificate.verification",

@@ -60,13 +60,13 @@ class AlignedBlock:
         return np.where(self.hole, middle, self.Y), np.where(self.hole, middle, self.Ystar)
 
 
-class Measure(Protocol):
+class BlockMeasure(Protocol):
     """Something that is seen of records before and after: a value for each block, which `+` merges."""
 
     def of(self, aligned: AlignedBlock) -> Any: ...
 
 
-class StratumMeasure(Measure, Protocol):
+class StratumMeasure(BlockMeasure, Protocol):
     """One that is seen of every stratum by itself."""
 
     def parts(self, value: Any, count: int, size: int) -> Sequence[Any]:
@@ -81,6 +81,6 @@ class Looks(Protocol):
         """Of records protected together; `hat`: the triangle that makes their coordinates of X orthonormal."""
         ...
 
-    def file(self, spread: Spread, still: NDArray[np.bool_]) -> Mapping[str, Measure]:
+    def file(self, spread: Spread, still: NDArray[np.bool_]) -> Mapping[str, BlockMeasure]:
         """Of all records; `spread`: of the confidential columns, `still`: those of them that do not change."""
         ...

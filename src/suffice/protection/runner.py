@@ -19,7 +19,7 @@ from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError, count_of
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
-from suffice.protection.aligned import AlignedBlock, Looks, Measure, StratumMeasure
+from suffice.protection.aligned import AlignedBlock, BlockMeasure, Looks, StratumMeasure
 from suffice.protection.protected import Protected, ReleasedColumns, Stratum
 from suffice.protection.small import SMALL, SmallStrata
 from suffice.protection.steps import SAMPLED, Original
@@ -82,7 +82,7 @@ class _Within:
     def stratum(self, hat: Array) -> Mapping[str, StratumMeasure]:
         return self.looks.stratum(hat)
 
-    def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
+    def file(self, spread: Spread, still: Flags) -> Mapping[str, BlockMeasure]:
         return {}
 
 

@@ -20,7 +20,7 @@ from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
 from suffice.method.masked import Masked, finite
-from suffice.protection.aligned import AlignedBlock, Looks, Measure
+from suffice.protection.aligned import AlignedBlock, BlockMeasure, Looks
 from suffice.protection.fold import Draws, coordinates, labels_of, refined, weighed
 from suffice.rows.rows import Block, Product, Rows
 from suffice.statistics.standing import Standing
@@ -108,7 +108,7 @@ class Glimpse:
 class Glance:
     """How a run is looked at: every measure, and those of its records that are in the sample."""
 
-    measures: Mapping[str, Measure]
+    measures: Mapping[str, BlockMeasure]
     sampled: NDArray[np.int64]
 
     def of(self, aligned: AlignedBlock, A: Array) -> Product:

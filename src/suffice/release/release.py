@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import count, islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +40,9 @@ from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed, Stream
+
+if TYPE_CHECKING:
+    from suffice.release.scores import Scores
 
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
@@ -161,6 +164,17 @@ class Release(Exhibit):
         with one_blas_thread():
             order = np.arange(self.rows.n)
             return self.rows.frame(self.columns, self.coding.decoded(moved(self.done, order)), order)
+
+    def assess(
+        self, holdout: Any = None, measures: Sequence[str] | str | None = None, *, analyses: Sequence[str] = ()
+    ) -> Scores:
+        """NOT FOR RELEASE: what it gives away and what it is good for, before it is written: see `suffice.assess`.
+
+        It is known here which released record is whose, unless the method draws new ones.
+        """
+        from suffice.release.scores import chosen, of_release  # all measures, where they are wanted
+
+        return of_release(self, holdout, chosen(measures), analyses)
 
     @property
     def certificate(self) -> Certificate:

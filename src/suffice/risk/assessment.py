@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.algebra.decomposition import gqr
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
-from suffice.protection.aligned import AlignedBlock, Measure
+from suffice.protection.aligned import AlignedBlock, BlockMeasure
 from suffice.protection.protected import Protected
 from suffice.risk.account import Account
 from suffice.risk.cells import CellsSeen
@@ -213,7 +213,7 @@ def _two_values(some: RecordSample, traits: tuple[str, ...], whole: Sequence[str
     return tuple(name for name, (y, released) in columns.items() if not np.isin(released, y).all())
 
 
-def folded(done: Protected, measure: Measure) -> Any:
+def folded(done: Protected, measure: BlockMeasure) -> Any:
     """What a measure sees of all records, in a pass of its own."""
     design = done.design
     columns = (*design.confidential, *(RELEASED + name for name in design.confidential))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
+from suffice.measure.measure import SHARE, Measure
 from suffice.protection.aligned import AlignedBlock
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
@@ -106,3 +107,26 @@ class CopyMeasure:
 
 def _confidential(block: Block, names: tuple[str, ...]) -> Array:
     return np.column_stack([as_float(block.columns[name]) for name in names])
+
+
+def copied(Y: Array, Ystar: Array) -> float:
+    """The share of records whose values all leave within 1e-6 standard deviations; all-zero records aside.
+
+    >>> copied(np.eye(4), np.eye(4)), copied(np.eye(4), -np.eye(4))
+    (1.0, 0.0)
+    """
+    there = (Y != 0).any(axis=1)
+    same = (np.abs(Ystar - Y) <= SAME * Y.std(axis=0)).all(axis=1)
+    return float(same[there].mean()) if there.any() else 0.0
+
+
+MEASURES = (
+    Measure(
+        "copies",
+        lambda pair: copied(pair.Y, pair.Ystar),
+        frozenset({"aligned rows", "numbers"}),
+        SHARE,
+        "higher is riskier",
+        "share of records whose confidential values all leave within a millionth of a standard deviation of their own",
+    ),
+)

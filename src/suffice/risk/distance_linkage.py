@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import SHARE, Measure
 from suffice.risk.linkage import LinkMeasure
 
 
@@ -21,3 +22,18 @@ def distance_linkage(Y: Array, Ystar: Array) -> float:
     scale = np.where(sd > 0, sd, 1.0)
     measure = LinkMeasure(tuple(range(Y.shape[1])), scale, Y / scale, Ystar / scale)
     return measure.matches(measure.compared(measure.Ystar), len(Y)).found / max(1, len(Y))
+
+
+MEASURES = (
+    Measure(
+        "distance-linkage",
+        lambda pair: distance_linkage(pair.Y, pair.Ystar),
+        frozenset({"aligned rows", "numbers"}),
+        SHARE,
+        "higher is riskier",
+        "share of records whose own released record is the nearest of all, by Euclidean distance in columns divided "
+        "by the original's standard deviation; of m that are equally near each counts 1/m",
+        "Pagliuca & Seri (1999); Calvino (2017), section 4.1",
+        most=20_000,
+    ),
+)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import SHARE, Measure
 
 PERCENT = range(1, 11)
 
@@ -34,3 +35,27 @@ def nearest(Y: Array, Ystar: Array) -> NDArray[np.intp]:
     sd = Y.std(axis=0)
     scale = np.where(sd > 0, sd, 1.0)
     return np.asarray(KDTree(Ystar / scale).query(Y / scale)[1], dtype=np.intp)
+
+
+WINDOWS = "share of original values in the closed window of floor(n p / 100) ranks to either side of "
+MEASURES = (
+    Measure(
+        "interval-disclosure",
+        lambda pair: interval_disclosure(pair.Y, pair.Ystar),
+        frozenset({"aligned rows", "numbers"}),
+        SHARE,
+        "higher is riskier",
+        f"{WINDOWS}the own released record's, averaged over columns and p = 1..10",
+        "Calvino (2017), section 4.1 and Table 7",
+    ),
+    Measure(
+        "interval-disclosure-nearest",
+        lambda pair: interval_disclosure(pair.Y, pair.Ystar, nearest(pair.Y, pair.Ystar)),
+        frozenset({"numbers"}),
+        SHARE,
+        "higher is riskier",
+        f"{WINDOWS}the nearest released record's, averaged over columns and p = 1..10",
+        "Calvino (2017), section 4.1 and Table 4",
+        most=20_000,
+    ),
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.limits import Limits
-from suffice.protection.aligned import Measure, StratumMeasure
+from suffice.protection.aligned import BlockMeasure, StratumMeasure
 from suffice.risk.cells import CellMeasure
 from suffice.risk.copies import CopyMeasure
 from suffice.risk.explained_columns import ChangeMeasure
@@ -34,8 +34,8 @@ class RiskLooks:
     def stratum(self, hat: Array) -> Mapping[str, StratumMeasure]:
         return {"leverage": LeverageMeasure(hat)}
 
-    def file(self, spread: Spread, still: Flags) -> Mapping[str, Measure]:
-        found: dict[str, Measure] = {
+    def file(self, spread: Spread, still: Flags) -> Mapping[str, BlockMeasure]:
+        found: dict[str, BlockMeasure] = {
             "copies": CopyMeasure(spread, still),
             "far": FarMeasure(spread, still),
             "signs": SignMeasure(spread, still),

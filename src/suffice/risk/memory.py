@@ -10,6 +10,8 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import Measure, Value
+from suffice.measure.pair import FilePair
 
 Apart = Callable[[Array, Array], float]
 
@@ -73,3 +75,22 @@ def permuted(Y: Array, releases: Sequence[Array], times: int = 999, seed: int = 
     found = average_correlation(Y, average)
     like = sum(average_correlation(Y[rng.permutation(len(Y))], average) >= found for _ in range(times))
     return (1 + like) / (1 + times)
+
+
+def _remembered(pair: FilePair) -> Value:
+    found = Memory.of_releases(pair.Y, pair.releases, aligned)
+    return Value(average_correlation(pair.Y, pair.releases), {"p": found.p, "apart": found.apart})
+
+
+MEASURES = (
+    Measure(
+        "memory",
+        _remembered,
+        frozenset({"aligned rows", "numbers", "several releases"}),
+        (-1.0, 1.0),
+        "higher is riskier",
+        "mean over columns of the correlation of the releases' average with the original; p: the original's rank "
+        "among itself and its releases by mean distance from the others, over their number; apart: its mean distance "
+        "from the releases over that of the releases from each other",
+    ),
+)

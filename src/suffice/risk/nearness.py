@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import SHARE, Measure, Value
+from suffice.measure.pair import FilePair
 from suffice.risk.matches import Matches, near
 from suffice.risk.sample import RecordSample
 
@@ -41,3 +45,33 @@ def _ranks(values: Array) -> Array:
     """Equal values share the rank in their middle."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])
+
+
+def _near(pair: FilePair, kind: str) -> Value:
+    parts = np.zeros(len(pair.Y), dtype=np.int64)
+    found = nearness(RecordSample(pair.numbers, pair.Y, pair.Ystar, parts))
+    excess = {name: max(0.0, each.excess) for (name, compared, _), each in found.items() if compared == kind}
+    said = "" if excess else f"no column has {FEWEST} values other than zero"
+    return Value(max(excess.values(), default=0.0), excess, said=said)
+
+
+MEASURES = (
+    Measure(
+        "nearness",
+        partial(_near, kind="value"),
+        frozenset({"aligned rows", "numbers"}),
+        SHARE,
+        "higher is riskier",
+        "share of records released within 5 % of their own value and a tenth of the standard deviation, beyond chance "
+        "(found - chance)/(1 - chance): the largest over columns; zeros aside",
+    ),
+    Measure(
+        "rank-nearness",
+        partial(_near, kind="rank"),
+        frozenset({"aligned rows", "numbers"}),
+        SHARE,
+        "higher is riskier",
+        "share of records released within 2 % of the ranks of their own, beyond chance: the largest over columns; "
+        "zeros aside",
+    ),
+)

@@ -6,6 +6,7 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr
+from suffice.measure.measure import Measure
 
 NEWTON, HALVINGS, STILL = 200, 40, 1e-10
 """Newton steps; halvings of one; a log-likelihood that rises by less, a record, has arrived."""
@@ -60,3 +61,21 @@ def _probability(eta: Array) -> Array:
 
 def _likelihood(eta: Array, t: Array) -> float:
     return float(-np.logaddexp(0.0, np.where(t > 0, -eta, eta)).sum())
+
+
+def _measure(degree: int) -> Measure:
+    terms = "linear, square and pairwise product terms" + (" and cubes" if degree > 2 else "")
+    return Measure(
+        f"propensity-{degree}",
+        lambda pair: propensity(pair.Y, pair.Ystar, degree),
+        frozenset({"numbers"}),
+        (0.0, 0.25),
+        "lower is better",
+        f"mean of (p - c)^2 over both files, p the probability of being released by a logistic fit in all {terms} of "
+        "the columns, c the share of released records",
+        "Woo et al. (2009); Calvino (2017), (21), whose Table 4 has four times this",
+        most=100_000,
+    )
+
+
+MEASURES = (_measure(2), _measure(3))

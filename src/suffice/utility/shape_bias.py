@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import LOSS, Measure
 
 
 def skewness(Y: Array) -> Array:
@@ -31,3 +32,18 @@ def _standard_moment(Y: Array, power: int) -> Array:
 def _bias(b: Array, after: Array) -> float:
     there = b != 0
     return float(np.mean(np.abs(after[there] - b[there]) / np.abs(b[there]))) if there.any() else 0.0
+
+
+def _measure(name: str, place: int, moment: str) -> Measure:
+    return Measure(
+        name,
+        lambda pair: shape_bias(pair.Y, pair.Ystar)[place],
+        frozenset({"numbers"}),
+        LOSS,
+        "lower is better",
+        f"mean over columns of |b* - b|/|b|, b = {moment}",
+        "Calvino (2017), Table 4",
+    )
+
+
+MEASURES = (_measure("skewness-bias", 0, "m3/m2^1.5"), _measure("kurtosis-bias", 1, "m4/m2^2"))

@@ -1,0 +1,1 @@
+"""What a measure is: its declaration, and the pair of files that it is of."""

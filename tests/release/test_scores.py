@@ -1,0 +1,113 @@
+"""assess(): every declared measure has its law, files are joined or said not to be, and mistakes get a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import suffice
+from suffice.errors import InputError, UsageError
+from suffice.measure.measure import Measure
+from suffice.measure.pair import FilePair
+from suffice.release.scores import MEASURES, scored, taken
+
+ROLES = suffice.Roles(confidential=["a", "b"], keep=["k"], identifiers=["id"])
+
+
+def table(n: int = 60, seed: int = 1, **more) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    columns = {"id": np.arange(n), "a": rng.normal(size=n), "b": rng.gamma(2.0, size=n), "k": ["u", "v"] * (n // 2)}
+    return pa.table({**columns, **more})
+
+
+def test_scores_name_value_range_direction_definition_and_reference():
+    data = table()
+    scores = suffice.assess(data, data, ROLES, measures=["distance-linkage", "kolmogorov-smirnov"])
+    assert [(each.name, each.value) for each in scores] == [("distance-linkage", 1.0), ("kolmogorov-smirnov", 0.0)]
+    for each in json.loads(scores.to_json())["scores"]:
+        assert {*each} >= {"name", "value", "range", "direction", "definition", "reference", "sampled"}
+        assert each["definition"][:40] in " ".join(scores.text().split())
+        assert each["name"] in scores.to_csv()
+        assert each["name"] in scores._repr_html_()
+
+
+def test_files_are_aligned_by_identifiers_by_word_or_not_at_all():
+    data, released = table(), table().take(np.random.default_rng(2).permutation(60))
+    joined = suffice.assess(data, released, ROLES)
+    assert joined["copies"].value == 1.0
+    alone = suffice.assess(data, released.drop_columns(["id"]), ROLES)
+    assert "aligned" in alone.left_out["copies"]
+    assert "copies" not in [each.name for each in alone]
+    assert suffice.assess(data, released, ROLES, aligned=True)["copies"].value < 0.5
+
+
+def test_a_release_knows_its_own_order_and_a_written_file_does_not():
+    data = table(100)
+    roles = suffice.Roles(confidential=["a", "b"])
+    release = suffice.protect(data, roles, "noise:delta=0.01", suffice.Seed.for_tests(1))
+    assert release.assess()["distance-linkage"].value > 0.3
+    with pytest.raises(InputError, match="whose"):
+        suffice.assess(data, release.frame, roles, measures="distance-linkage")
+
+
+def test_several_releases_are_measured_one_by_one_or_together():
+    data = table()
+    scores = suffice.assess(data, [table(seed=2), data, table(seed=3)], ROLES)
+    assert scores["copies"].by_release == (0.0, 1.0, 0.0)
+    assert scores["copies"].value == pytest.approx(1 / 3)
+    assert "memory" in [each.name for each in scores]
+    assert not scores["memory"].by_release
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda each: each.name)
+def test_a_declaration_says_all(measure: Measure):
+    assert measure.definition
+    assert measure.needs
+    assert measure.range[0] < measure.range[1]
+    assert not measure.definition.endswith(".")
+
+
+def test_a_measure_that_is_not_there_is_named_with_the_nearest():
+    with pytest.raises(UsageError, match="Did you mean 'distance-linkage'"):
+        suffice.assess(table(), table(), ROLES, measures=["distance-linkag"])
+
+
+@pytest.mark.parametrize(
+    ("released", "holdout", "more", "match"),
+    [
+        (table().drop_columns(["b"]), None, {}, "has no column 'b'"),
+        (table(a=["x"] * 60), None, {}, "has text or categories in 'a'"),
+        (table(50), None, {"aligned": True}, "not aligned"),
+        (table(), table(), {}, "of the hold-out are in the original"),
+        (table(1 * 2).slice(0, 1), None, {}, "1 record"),
+        (table(id=np.zeros(60)), None, {}, "more than one record"),
+        (table(a=np.r_[np.nan, np.ones(59)]), None, {}, "missing or infinite"),
+    ],
+)
+def test_bad_files_get_a_sentence(released, holdout, more, match):
+    with pytest.raises(InputError, match=match):
+        suffice.assess(table(), released, ROLES, holdout, **more)
+
+
+def test_constant_columns_are_left_out_and_said_unless_all_are():
+    still = table(a=np.ones(60))
+    scores = suffice.assess(still, still, ROLES)
+    assert any("one value" in note for note in scores.notes)
+    assert scores["copies"].value == 1.0
+    none = suffice.Roles(confidential=["a"])
+    with pytest.raises(InputError, match="No confidential column varies"):
+        suffice.assess(still, still, none)
+
+
+def test_a_large_pair_is_sampled_and_it_is_said():
+    rng = np.random.default_rng(1)
+    Y = rng.normal(size=(300, 2))
+    pair = FilePair.of_arrays(Y, Y).some(100)
+    assert pair.sampled == "100 of 300 records"
+    assert pair.Y.shape == (100, 2)
+    assert (pair.Ystar == pair.Y).all()
+    assert taken(MEASURES["copies"], pair).sampled == pair.sampled
+    assert len(scored(pair, None)) > 10
