@@ -167,7 +167,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "algorithms/rotation/trigonometry.py",
         "return choose(t > 0.0, left, t), choose(t > 0.0, t, right)",
         "return choose(t > left, left, t), choose(t > left, t, right)",
-        "tests/algorithms/rotation/test_law.py",
+        "tests/algorithms/rotation/test_bracket.py",
     ),
     Mutant(
         "every fall of the law is allowed",

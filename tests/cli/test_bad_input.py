@@ -352,7 +352,7 @@ FACES = {
     "unknown method": asked("--confidential y --method ipsso", "Did you mean 'ipso'?", code=2),
     "unknown parameter": asked("--confidential y --method romm --param lamda=1", "Did you mean 'lam'?", code=2),
     "unknown rule": asked("--confidential y --accept levrage=why", "Did you mean 'leverage'?", code=2),
-    "no reason": asked("--confidential y --accept leverage=", "not of the form name=value", code=2),
+    "no reason": asked("--confidential y --accept leverage=", "Write --accept leverage=REASON", code=2),
     "no threads": asked("--confidential y --threads 0", "--threads", code=2),
     "no column": asked("--given x", "--confidential", code=2),
 }

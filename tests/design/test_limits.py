@@ -69,6 +69,7 @@ def test_bounds_are_read_alike_however_they_are_written():
     assert read(*found, ["a", "b"]) == found.pop()
     assert read({"a": (-np.inf, np.inf)}, ["a"]) == ()
     assert read(OBSERVED, []) == OBSERVED
+    assert read(None, ["a"]) == ()
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,16 @@ def test_fresh_and_by_force(folder):
     assert found(folder) == both(b"two")
 
 
+def test_what_killed_writes_left_goes_with_the_next_to_that_name(tmp_path):
+    write(tmp_path)
+    names = [path.name for path in tmp_path.iterdir()]
+    others = {".other.csv.00c0ffee.former", f".{names[0]}.backup.former", f".{names[0]}.00c0ffee.swp"}
+    for name in (*others, *(f".{name}.00c0ffee.{why}" for name in names for why in ("former", "partial"))):
+        (tmp_path / name).write_bytes(b"old")
+    write(tmp_path, b"newer", force=True)
+    assert {path.name for path in tmp_path.iterdir()} == {*names, *others}
+
+
 def test_the_rights_of_an_ordinary_file(folder):
     (folder / "ordinary").touch()
     write(folder)

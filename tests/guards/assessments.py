@@ -24,7 +24,10 @@ from suffice.risk.weights import WeightSummary
 RESULTS: dict[str, tuple[type, dict[str, str]]] = {
     "request": (
         Request,
-        {name: name for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns", "parts")},
+        {
+            name: name
+            for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns", "parts", "signs")
+        },
     ),
     "freedom": (Freedom, {"n": "n", "rank": "rank", "residual_rank": "residual_rank"}),
     "leverage": (

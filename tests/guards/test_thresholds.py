@@ -359,6 +359,11 @@ def test_the_seed_finding_says_not_for_release() -> None:
     assert "NOT FOR RELEASE" in finding.message
 
 
+def test_observed_sign_is_named_where_it_was_asked_for() -> None:
+    said = [str(found("domain", multiplied={"wages": (1, 232)}, signs=asked)) for asked in (False, True)]
+    assert ["observed-sign" in each for each in said] == [False, True]
+
+
 def test_leverage_names_the_term_and_counts() -> None:
     finding = found("leverage", leverage=1.0, leverage_counts=(40, 12, 3), leverage_term="C(region)")
     assert finding is not None

@@ -46,6 +46,9 @@ def test_what_has_no_solution_is_refused_with_the_largest_multiple() -> None:
     X, Y, Z = data()
     with pytest.raises(InfeasibleError, match="largest feasible alpha") as caught:
         AlphaMatrix(((0.9, 0), (0, 0.2))).solve(X, Y, Z)
+    assert "with this A.\n" in str(caught.value)
+    assert "for alpha times A\n" in str(caught.value)
+    assert "alpha 1" not in str(caught.value)  # A has no alpha
     largest = float(str(caught.value).split("largest feasible alpha ")[1].split()[0])
     E = split(Y, X)[1]
     root = np.linalg.cholesky(E.T @ E)

@@ -102,8 +102,11 @@ def relation(D: GQR, j: int) -> tuple[int, ...]:
     return tuple(p for p, size in zip(at, part, strict=True) if size > DEPENDENT * length[j])
 
 
-def usable(alpha: float, given: Share, shrink: float | None, need: str) -> float:
-    """alpha where it is feasible, or `shrink` times the largest; or a refusal that states the largest."""
+def usable(alpha: float, given: Share, shrink: float | None, need: str, of: str = "") -> float:
+    """alpha where it is feasible, or `shrink` times the largest; or a refusal that states the largest.
+
+    of: the parameter that alpha = 1 is a multiple of
+    """
     if given.broken:
         raise DependentColumns(given.broken, need)
     if alpha < given.largest * (1.0 - LIMIT):
@@ -111,9 +114,10 @@ def usable(alpha: float, given: Share, shrink: float | None, need: str) -> float
     if shrink is not None:
         return shrink * given.largest
     raise InfeasibleError(
-        f"No synthetic addition keeps the covariance matrix at alpha {alpha:g}.\n"
-        f"  largest feasible alpha {_floor(given.largest)} (itself excluded)\n"
-        "Ask for less, or for more equal similarity, or give shrink to use that share of the largest alpha."
+        f"No synthetic addition keeps the covariance matrix {f'with this {of}' if of else f'at alpha {alpha:g}'}.\n"
+        f"  largest feasible alpha {_floor(given.largest)} (itself excluded){f', for alpha times {of}' * bool(of)}\n"
+        f"Ask for less{', or for more equal similarity' * (of != 'A')}, or give shrink to use that share of the "
+        "largest alpha."
     )
 
 

@@ -115,7 +115,7 @@ def protect(
         "data": {"path": str(data), **({"encoding": encoding} if encoding else {})},
         "roles": roles,
         "method": steps,
-        "accept": pairs(accept, "--accept"),
+        "accept": pairs(accept, "--accept", "REASON"),
         "release": {"path": str(output), "force": force},
     }
     if key_file is not None:

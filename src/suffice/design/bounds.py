@@ -47,15 +47,15 @@ BOUNDS = RoleRule("NAME=LOW:HIGH", list[str], option="--bound", parse=parse, spe
 
 
 def read(bounds: Any, confidential: Sequence[str]) -> Bounds | str:
-    """The bounds by column, sorted; or the word that says that they follow from the data.
+    """The bounds by column, sorted; or the word that says that they follow from the data; None is none.
 
     >>> read({"turnover": (0, None), "share": "0:1"}, ["turnover", "share"])
     (('share', (0.0, 1.0)), ('turnover', (0.0, None)))
     >>> read(["observed-sign", "share=0:1"], ["turnover", "share"])
     ('observed-sign', ('share', (0.0, 1.0)))
     """
-    if bounds == OBSERVED:
-        return OBSERVED
+    if bounds == OBSERVED or bounds is None:
+        return bounds or ()
     if isinstance(bounds, str) or not isinstance(bounds, Mapping | Sequence):
         raise UsageError(f"`bounds` must be bounds by column name, or {OBSERVED!r}, or a list of both.")
     given = list(bounds.items() if isinstance(bounds, Mapping) else bounds)

@@ -10,7 +10,7 @@ from typing import Any
 
 from suffice.design.edits import parse as parse_edit
 from suffice.design.formula import parse
-from suffice.errors import UsageError
+from suffice.errors import UsageError, escaped
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,15 @@ def _spelt(columns: Iterable[str]) -> list[str]:
     return [",".join(quoted)]
 
 
-def pairs(items: Sequence[str] | None, option: str) -> dict[str, str]:
+def pairs(items: Sequence[str] | None, option: str, value: str = "value") -> dict[str, str]:
     """['a=1', 'b=2'] -> {'a': '1', 'b': '2'}."""
     split = [[part.strip() for part in item.partition("=")] for item in items or ()]
     for place, parts in enumerate(split, 1):
         if not all(parts):
-            raise UsageError(f"{option} number {place} is not of the form name=value.\nWrite {option} name=value.")
+            named = escaped(parts[0]) or "name"
+            raise UsageError(
+                f"{option} number {place} is not of the form name={value}.\nWrite {option} {named}={value}."
+            )
     found = [name for name, _, _ in split]
     if twice := sorted({name for name in found if found.count(name) > 1}):
         raise UsageError(f"{option} is given more than once for {', '.join(twice)}.\nGive each name once.")

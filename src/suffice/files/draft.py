@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import signal
 import threading
@@ -14,6 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from suffice.errors import FileError, UsageError, escaped, failing
+
+HIDDEN = re.compile("[0-9a-f]{8}")
 
 
 class Draft:
@@ -108,6 +111,17 @@ class Draft:
             self.former.unlink(missing_ok=True)  # it is there after a move to another name of the same file, too
             self.former = None
 
+    def clear(self) -> None:
+        """What writes to this name that were killed have left goes; where files without names are, nobody else makes
+        any: it takes the lock of the folder."""
+        start = f".{self.target.name[:200]}."
+        if not self.path.startswith("/proc/"):
+            return
+        for each in self.target.parent.iterdir():
+            token, _, why = each.name.removeprefix(start).partition(".")
+            if each.name.startswith(start) and why in ("partial", "former") and HIDDEN.fullmatch(token):
+                each.unlink(missing_ok=True)
+
     def _is_named(self) -> bool:
         try:
             return os.path.samestat(os.stat(self.target), os.fstat(self.descriptor))
@@ -155,6 +169,7 @@ def commit(drafts: Sequence[Draft]) -> None:
         for draft in drafts:
             with contextlib.suppress(OSError):
                 draft.done()
+                draft.clear()
 
 
 @contextlib.contextmanager

@@ -20,7 +20,8 @@ def domain(risk: Assessment) -> Finding | None:
         return _two_values(risk.two_values) if risk.two_values else None
     said = [f"Negative values in columns that had none: {listed(words)}."] * bool(words)
     said += [f"{listed(risk.two_values)}: two values become many (`integer`, reverse-map)."] * bool(risk.two_values)
-    said += [f"Negative values multiply: {listed(more)}; observed-sign leaves such columns free."] * bool(more)
+    free = "; observed-sign leaves such columns free" * risk.request.signs
+    said += [f"Negative values multiply: {listed(more)}{free}."] * bool(more)
     return Finding(
         "domain",
         "warn",

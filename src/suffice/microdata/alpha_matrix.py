@@ -86,7 +86,7 @@ class AlphaMatrix(Isometric):
     def _alpha_C(self, E: Array) -> tuple[float, Array, Array]:
         taken = E @ self._matrix(E.shape[1]).T
         given = share(E, taken)
-        alpha = usable(1.0, given, self.shrink, "A must keep their relation")
+        alpha = usable(1.0, given, self.shrink, "A must keep their relation", "A")
         return alpha, taken, given.C(alpha)
 
     def _matrix(self, k: int) -> Array:

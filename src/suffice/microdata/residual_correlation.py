@@ -73,7 +73,7 @@ class ResidualCorrelation(Isometric):
         if np.ptp(d) == 0:  # C'C = (1 - d^2) E'E: (7) and (8) are the same, and d = 1 is the original
             return 1.0, gqr(np.sqrt(1 - d**2) * E).R
         given = share(E, E * d)
-        alpha = usable(1.0, given, self.shrink, "their d must be equal")
+        alpha = usable(1.0, given, self.shrink, "their d must be equal", "d")
         return alpha, given.C(alpha)
 
     def remarks(self, X: Array, Y: Array, Ystar: Array, n: int | None = None) -> tuple[str, ...]:

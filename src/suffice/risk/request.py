@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from suffice.design.bounds import observed
 from suffice.design.design import Design
 from suffice.method.method import Method
 from suffice.seed import Seed
@@ -31,13 +32,24 @@ class Request:
     """The `merge_below` that was asked for."""
     grouped: bool = False
     """Whether there are groups."""
+    signs: bool = False
+    """Whether bounds are to follow from the signs of the data."""
 
     @classmethod
     def of(cls, method: Method, design: Design, seed: Seed, columns: tuple[str, ...]) -> Self:
         names, promises = design.confidential, method.kept
         joined = design.roles.merge_below, bool(design.roles.groups)
         carried = method.independent, method.shared, method.asked()
-        return cls(names, promises, *carried, seed.source, columns, bool(method.apart_of), *joined)
+        return cls(
+            names,
+            promises,
+            *carried,
+            seed.source,
+            columns,
+            bool(method.apart_of),
+            *joined,
+            observed(design.roles.bounds),
+        )
 
     @property
     def d_told(self) -> tuple[float, ...]:
