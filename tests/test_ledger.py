@@ -66,6 +66,32 @@ def test_the_same_release_written_again_is_no_earlier_release(ledger: Ledger) ->
     assert ledger.others("") == (FIRST, accepted)
 
 
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("fault", ["changed", "gone"])
+def test_lines_are_known_to_be_its_own(ledger: Ledger, place: int, fault: str) -> None:
+    """Another reach would let averages pass; a line less, any release."""
+    for entry in (FIRST, SECOND, replace(FIRST, release="r3")):
+        ledger.add(entry)
+    lines = ledger.path.read_text().splitlines(keepends=True)
+    other = lines[place].replace('"reach": 0.', '"reach": 0.0') if fault == "changed" else ""
+    assert other != lines[place]
+    ledger.path.write_text("".join([*lines[:place], other, *lines[place + 1 :]]))
+    with pytest.raises(FileError, match=f"damaged in line {place + 1}"):
+        ledger.entries()
+
+
+def test_a_ledger_from_before_lines_were_marked_is_read_and_continued(ledger: Ledger) -> None:
+    Ledger.of(ledger.key).add(FIRST)
+    older = json.loads(ledger.path.read_text())
+    assert older.pop("mark") == older.pop("totals") == ""
+    ledger.path.write_text(json.dumps(older) + "\n")
+    ledger.add(SECOND)
+    assert ledger.entries() == (FIRST, SECOND)
+    ledger.path.write_text(ledger.path.read_text().splitlines()[1] + "\n" + json.dumps(older) + "\n")
+    with pytest.raises(FileError, match="damaged in line 2"):
+        ledger.entries()
+
+
 def test_only_its_owner_can_read_it(ledger: Ledger) -> None:
     ledger.add(FIRST)
     assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
@@ -74,11 +100,14 @@ def test_only_its_owner_can_read_it(ledger: Ledger) -> None:
     assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
 
 
+NEW = ("totals", "mark")
+
+
 def test_a_line_holds_these_fields_and_no_others(ledger: Ledger) -> None:
     ledger.add(FIRST)
     found = json.loads(ledger.path.read_text())
     old = ["date", "method", "terms", "reach", "columns", "release"]
-    assert list(found) == [*old, "accepted", "rounded", "rank", "scheme", "traces", "ties", "records", "sketch"]
+    assert list(found) == [*old, "accepted", "rounded", "rank", "scheme", "traces", "ties", "records", "sketch", *NEW]
     ledger.path.write_text(json.dumps({name: found[name] for name in old}) + "\n")
     assert ledger.entries() == (FIRST,)  # a ledger of the first releases
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -138,6 +138,10 @@ class Entry:
     """Of the file."""
     sketch: str = ""
     """Some records of all columns that have traces, sealed with the key."""
+    totals: str = ""
+    """Over which records every kept total is, as sums of powers of keyed words, sealed with the key."""
+    mark: str = field(default="", compare=False)
+    """Keyed digest of this line and of the mark before it."""
 
     @classmethod
     def now(
@@ -173,11 +177,13 @@ class Ledger:
     """
 
     path: Path
+    seed: Seed | None = field(default=None, repr=False)
+    """The key by which lines are known to be its own, in their order; without it they are read as they are."""
 
     @classmethod
     def beside(cls, seed: Seed) -> Ledger | None:
         """The ledger of a key file; None where the key has no file."""
-        return None if seed.path is None else cls.of(seed.path)
+        return None if seed.path is None else replace(cls.of(seed.path), seed=seed)
 
     @classmethod
     def of(cls, key: Path) -> Ledger:
@@ -186,7 +192,15 @@ class Ledger:
         return cls(path.with_name(path.name + SUFFIX))
 
     def entries(self) -> tuple[Entry, ...]:
-        return tuple(self._entry(number, line) for number, line in enumerate(self._lines(), start=1))
+        found: list[Entry] = []
+        before = ""
+        for number, line in enumerate(self._lines(), start=1):
+            entry = self._entry(number, line)
+            if (entry.mark or before) and entry.mark != (self._mark(line, entry.mark, before) or entry.mark):
+                raise _damaged(number)
+            found.append(entry)
+            before = entry.mark
+        return tuple(found)
 
     def others(self, release: str) -> tuple[Entry, ...]:
         """Every other release, once, however often it was written."""
@@ -195,10 +209,12 @@ class Ledger:
 
     def add(self, entry: Entry) -> None:
         """Append one line, all of it or nothing; what is there already is not said twice."""
-        known = [json.loads(each.line()) for each in self.entries() if each.release == entry.release]
-        fresh = json.loads(entry.line())
-        if entry.release and any({**each, "date": ""} == {**fresh, "date": ""} for each in known):
+        lines = self.entries()
+        known = [json.loads(each.line()) for each in lines if each.release == entry.release]
+        fresh, aside = json.loads(entry.line()), {"date": "", "mark": ""}
+        if entry.release and any({**each, **aside} == {**fresh, **aside} for each in known):
             return
+        entry = replace(entry, mark=self._mark(entry.line(), entry.mark, lines[-1].mark if lines else ""))
         try:
             place = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
@@ -214,6 +230,11 @@ class Ledger:
                     _append(place, f"\n{USED}\n".encode("ascii"))
                 finally:
                     os.close(place)
+
+    def _mark(self, line: str, mark: str, before: str) -> str:
+        """Of the text of a line, whatever fields it has; empty without the key."""
+        blank = '"mark": ""'.join(line.rsplit(f'"mark": "{mark}"', 1))
+        return "" if self.seed is None else self.seed.digest("line", before, blank)
 
     @property
     def key(self) -> Path:
@@ -258,10 +279,14 @@ class Ledger:
                 raise ValueError("cut off")
             return Entry.parse(line)
         except ValueError:
-            raise FileError(
-                f"The ledger beside the key file is damaged in line {number}.\n"
-                "Restore it from a backup; without it earlier releases cannot be judged."
-            ) from None
+            raise _damaged(number) from None
+
+
+def _damaged(number: int) -> FileError:
+    return FileError(
+        f"The ledger beside the key file is damaged in line {number}, or a line before it is gone.\n"
+        "Restore it from a backup; without it earlier releases cannot be judged."
+    )
 
 
 def _append(place: int, line: bytes) -> None:

@@ -50,6 +50,7 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
             "ledger": "ledger",
             "earlier": "earlier",
             "records_changed": "changed",
+            "singled": "singled",
             "revealed": "revealed",
             "public": "public",
         },

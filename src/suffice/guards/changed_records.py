@@ -12,9 +12,12 @@ def changed_records(risk: Assessment) -> Finding | None:
     """Equations of this release over the records that have changed: the mean leverage of these in the difference.
 
     From .5 on stop, above .2 warn, as the leverage rule. A record that was left out, or has moved to another cell of a
-    given column, is the difference of two totals; a corrected value shows by how much.
+    given column, is the difference of two totals; a corrected value shows by how much. That it is one record, or two,
+    is seen of every total of the file, of a group and of a cell, and of sums of up to four releases.
     """
     changed = risk.history.changed
+    if risk.history.singled:
+        return _singled(risk.history.singled)
     if not changed or level_of(risk.freedom.rank / changed) is None:
         return None
     enough = int(risk.freedom.rank / WARN) + 1
@@ -25,4 +28,15 @@ def changed_records(risk: Assessment) -> Finding | None:
         f"these columns: {count(risk.freedom.rank, 'kept total')} less those of before are sums over these alone.",
         f"Protect the records as they were, or wait until about {enough:,} have changed.",
         {"records": changed, "equations": risk.freedom.rank},
+    )
+
+
+def _singled(totals: int) -> Finding:
+    return Finding(
+        "changed-records",
+        "stop",
+        f"{count(totals, 'kept total')} - of the file, of a group or of a cell - less those of earlier releases "
+        f"{'is' if totals == 1 else 'are'} of one record or two.",
+        "Protect the records as they were; or parts, groups and cells that differ by three records or more.",
+        {"totals": totals},
     )

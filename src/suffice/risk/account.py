@@ -25,6 +25,7 @@ from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.leaving import cells_at
 from suffice.risk.sketch import Search, Sketch, keyed
+from suffice.risk.totals import FORM, Totals, cells_of
 from suffice.rows.fingerprint import Fingerprint, Fingerprints, value_words
 from suffice.rows.multiset import Words, fingerprints
 from suffice.rows.rows import Block, Product, Rows
@@ -89,10 +90,15 @@ class Account:
         former = [each for other in account.ledger.others(name) if (each := account.opened(other)) is not None]
         by = [column for role, column in named if role == "identifiers"]
         look = partial(Sketch.of, columns=columns, by=by, key=account.key, wanted=Search.of(former) if former else None)
-        found, sketch = account.looked({*columns}, [scheme], look)
+        cells, own = cells_of(scheme), done.design.confidential
+        sums = partial(Totals.of, cells=cells, confidential=own, weight=scheme.weight, key=account.key)
+        found, sketch, *more = account.looked({*columns}, [scheme], look, *([] if settled else [sums]))
+        needed = sorted({*own, *(name for by in cells for name in by)} | {scheme.weight} - {""})
+        totals = more[0] if more else done.rows.fold(sums, needed, "looking at the ledger")
         traces = tuple(Trace.of(seed, role, column, found[column]) for role, column in named)
         entry = replace(entry, traces=traces, ties=account.ties(found, 0))
-        entry = replace(entry, records=rows.n, sketch=seed.seal(sketch.packed()))
+        sealed = seed.seal(sketch.packed()), seed.seal(totals.rows(scheme.merge).tobytes())
+        entry = replace(entry, records=rows.n, sketch=sealed[0], totals=sealed[1])
         return replace(account, entry=entry, sketch=sketch, columns=tuple(columns))
 
     def keyed(self, name: str) -> str:
@@ -106,8 +112,15 @@ class Account:
 
     def opened(self, entry: Entry) -> Sketch | None:
         """The records that an earlier release remembers; None where it does not."""
+        return Sketch.unpacked(self._unsealed(entry.sketch), len(entry.traces)) if entry.sketch else None
+
+    def totals(self, entry: Entry) -> NDArray[Any]:
+        """What a release remembers of the totals that it keeps."""
+        return np.frombuffer(self._unsealed(entry.totals) if entry.totals else b"", FORM)
+
+    def _unsealed(self, text: str) -> bytes:
         try:
-            return Sketch.unpacked(self.seed.unseal(entry.sketch), len(entry.traces)) if entry.sketch else None
+            return self.seed.unseal(text)
         except ValueError:
             raise FileError(
                 "The ledger beside the key file is damaged, or was made with another key.\n"

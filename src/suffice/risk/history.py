@@ -15,6 +15,7 @@ from suffice.ledger import Entry, Scheme, Trace, fewest
 from suffice.risk.account import READ, Account, columns_of
 from suffice.risk.kinship import Alignment, Relation, alignments, combination, partition, relations
 from suffice.risk.sketch import Places, levelled
+from suffice.risk.totals import singled_out
 from suffice.rows.multiset import Words
 
 RAW = ("given", "groups", "labels", "weight", "keep")
@@ -45,6 +46,8 @@ class History:
     beside: tuple[float, ...] = ()
     changed: int = 0
     """How many records are others than in an earlier release, at least: the fewest, if any are; 0 where none."""
+    singled: int = 0
+    """Totals that differ from those of up to three earlier releases by one record or two."""
     revealed: tuple[str, ...] = ()
     """Columns that leave as they are and were confidential, or tell one that was."""
     public: tuple[str, ...] = ()
@@ -78,6 +81,7 @@ class History:
             tuple(found.reach),
             beside,
             min(found.changed, default=0),
+            singled_out(account.totals(account.entry), map(account.totals, others)),
             tuple(dict.fromkeys(found.revealed)),
             tuple(dict.fromkeys(found.public)),
             found.kept(),

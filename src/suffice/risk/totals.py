@@ -1,0 +1,116 @@
+"""Over which records a total is, known by sums of powers: a difference of one or two of them is seen as what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any, Self
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.design.formula import parse
+from suffice.design.units import exact_words
+from suffice.ledger import Scheme
+from suffice.rows.fingerprint import value_words
+from suffice.rows.multiset import Words, fingerprints
+from suffice.rows.rows import Block
+
+CELLS = 1024
+"""Totals of a release that are remembered: of its cells, times its columns."""
+FORM = np.dtype([("cell", "<u8"), ("sums", "<u8", (4,))])
+POOL = (1024, 64, 12)
+"""Earlier totals of one cell of which one, two or three are added and subtracted, at most."""
+By = tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Totals:
+    """Of every cell and confidential column the number of records and the sums of u, u² and u³, where u is a keyed
+    word of a record's value and weight: a fold, modulo 2^64.
+
+    sums: by the columns that tell cells; a word for each cell, sums of (cell, column)
+    """
+
+    sums: Mapping[By, tuple[Words, Words]]
+
+    @classmethod
+    def of(cls, block: Block, cells: Sequence[By], confidential: Sequence[str], weight: str, key: int) -> Self:
+        beside = [exact_words(block.columns[weight])] if weight else []
+        own = [value_words(block.columns[name]) ^ np.uint64(key) for name in confidential]
+        u = np.column_stack([fingerprints(len(block), [each, *beside]) for each in own])
+        powers = np.stack([np.ones_like(u), u, u * u, u * u * u], axis=2)
+        return cls({by: _added(_words(block, by), powers) for by in cells})
+
+    def __add__(self, other: Self) -> Totals:
+        both = [(by, self.sums[by], other.sums[by]) for by in self.sums if by in other.sums]
+        few = [each for each in both if len(each[1][0]) <= CELLS]  # of more none is remembered
+        return Totals({by: _added(*map(np.concatenate, zip(one, two, strict=True))) for by, one, two in few})
+
+    def rows(self, least: int) -> NDArray[Any]:
+        """A row for each cell and column, those of the fewest cells first; cells with fewer records were joined."""
+        made = [np.zeros(0, FORM)]
+        for words, sums in sorted(self.sums.values(), key=lambda each: len(each[0])):
+            table = np.zeros(sums.shape[:2], FORM)
+            table["cell"], table["sums"] = words[:, None], sums
+            made.append(table[sums[:, 0, 0] >= least].ravel() if len(words) > 1 else table.ravel())
+        ends = np.cumsum([len(each) for each in made])
+        return np.concatenate([each for each, end in zip(made, ends, strict=True) if end <= CELLS])
+
+
+def cells_of(scheme: Scheme) -> list[By]:
+    """The columns that tell cells whose totals are kept; none are the whole file."""
+    made = {name for name, _ in scheme.made}
+    found: set[By] = {()} if scheme.parts else set()
+    for by, given in scheme.parts:
+        terms = [term for text in given for term in parse(text).terms]
+        cells = [[f.column for f in term] for term in terms if all(f.transform == "C" for f in term)]
+        found |= {tuple(sorted({*by, *names})) for names in ([], *cells)}
+    return sorted(by for by in found if not made & {*by})
+
+
+def singled_out(own: NDArray[Any], earlier: Iterable[NDArray[Any]]) -> int:
+    """How many totals, with up to three earlier ones of their cell added or subtracted, are of one or two records."""
+    tables = [table for table in earlier if len(table)]
+    if not tables or not len(own):
+        return 0
+    pool, found = np.unique(np.concatenate(tables)), 0
+    for cell in np.unique(own["cell"]):
+        before = pool["sums"][pool["cell"] == cell]
+        if not len(before):
+            continue
+        ways = np.concatenate([_ways(before, count) for count, most in enumerate(POOL, 1) if len(before) <= most])
+        for mine in own["sums"][own["cell"] == cell]:
+            known = (before == mine).all(axis=1).any()  # it is out already
+            found += not known and bool(_few(mine + ways).any())
+    return found
+
+
+def _ways(sums: Words, count: int) -> Words:
+    """All sums of so many, each added or subtracted."""
+    chosen = np.array(list(combinations(range(len(sums)), count)), dtype=np.intp).reshape(-1, count)
+    signs = np.array(list(product([1, 2**64 - 1], repeat=count)), dtype=np.uint64)
+    return np.asarray((sums[chosen][:, None] * signs[:, :, None]).sum(axis=2, dtype=np.uint64)).reshape(-1, 4)
+
+
+def _few(sums: Words) -> NDArray[np.bool_]:
+    """Which are sums of one record, of two, or of one less another: identities of power sums, in any ring."""
+    negative = sums[:, 0] >= np.uint64(2**63)
+    n, s, t, c = np.where(negative[:, None], np.uint64(0) - sums, sums).T
+    two, three, four = np.uint64(2), np.uint64(3), np.uint64(4)
+    one = (n == 1) & (t == s * s) & (c == s * t)
+    pair = (n == 2) & (two * c == three * s * t - s * s * s)
+    other = (n == 0) & (four * s * c == three * t * t + s * s * s * s) & ((s != 0) | (t != 0) | (c != 0))
+    return np.asarray(one | pair | other)
+
+
+def _words(block: Block, by: By) -> Words:
+    return fingerprints(len(block), [exact_words(block.columns[name]) ^ np.uint64(crc32(name.encode())) for name in by])
+
+
+def _added(words: Words, sums: Words) -> tuple[Words, Words]:
+    order = np.argsort(words, kind="stable")
+    found, first = np.unique(words[order], return_index=True)
+    return found, np.add.reduceat(sums[order], first, axis=0)
