@@ -24,8 +24,8 @@ from suffice.ledger import Entry, Ledger, Scheme, Trace
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.leaving import cells_at
+from suffice.risk.power_sums import FORM, PowerSums, cells_of
 from suffice.risk.sketch import Search, Sketch, keyed
-from suffice.risk.totals import FORM, Totals, cells_of
 from suffice.rows.fingerprint import Fingerprint, Fingerprints, value_words
 from suffice.rows.multiset import Words, fingerprints
 from suffice.rows.rows import Block, Product, Rows
@@ -91,7 +91,7 @@ class Account:
         by = [column for role, column in named if role == "identifiers"]
         look = partial(Sketch.of, columns=columns, by=by, key=account.key, wanted=Search.of(former) if former else None)
         cells, own = cells_of(scheme), done.design.confidential
-        sums = partial(Totals.of, cells=cells, confidential=own, weight=scheme.weight, key=account.key)
+        sums = partial(PowerSums.of, cells=cells, confidential=own, weight=scheme.weight, key=account.key)
         found, sketch, *more = account.looked({*columns}, [scheme], look, *([] if settled else [sums]))
         needed = sorted({*own, *(name for by in cells for name in by)} | {scheme.weight} - {""})
         totals = more[0] if more else done.rows.fold(sums, needed, "looking at the ledger")

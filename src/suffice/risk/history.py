@@ -14,8 +14,8 @@ from suffice.design.formula import Factor, label, parse
 from suffice.ledger import Entry, Scheme, Trace, fewest
 from suffice.risk.account import READ, Account, columns_of
 from suffice.risk.kinship import Alignment, Relation, alignments, combination, partition, relations
+from suffice.risk.power_sums import singled_out
 from suffice.risk.sketch import Places, levelled
-from suffice.risk.totals import singled_out
 from suffice.rows.multiset import Words
 
 RAW = ("given", "groups", "labels", "weight", "keep")
@@ -47,7 +47,7 @@ class History:
     changed: int = 0
     """How many records are others than in an earlier release, at least: the fewest, if any are; 0 where none."""
     singled: int = 0
-    """Totals that differ from those of up to three earlier releases by one record or two."""
+    """PowerSums that differ from those of up to three earlier releases by one record or two."""
     revealed: tuple[str, ...] = ()
     """Columns that leave as they are and were confidential, or tell one that was."""
     public: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from suffice.rows.multiset import Words, fingerprints
 from suffice.rows.rows import Block
 
 CELLS = 1024
-"""Totals of a release that are remembered: of its cells, times its columns."""
+"""PowerSums of a release that are remembered: of its cells, times its columns."""
 FORM = np.dtype([("cell", "<u8"), ("sums", "<u8", (4,))])
 POOL = (1024, 64, 12)
 """Earlier totals of one cell of which one, two or three are added and subtracted, at most."""
@@ -27,7 +27,7 @@ By = tuple[str, ...]
 
 
 @dataclass(frozen=True, repr=False)
-class Totals:
+class PowerSums:
     """Of every cell and confidential column the number of records and the sums of u, u² and u³, where u is a keyed
     word of a record's value and weight: a fold, modulo 2^64.
 
@@ -44,10 +44,10 @@ class Totals:
         powers = np.stack([np.ones_like(u), u, u * u, u * u * u], axis=2)
         return cls({by: _added(_words(block, by), powers) for by in cells})
 
-    def __add__(self, other: Self) -> Totals:
+    def __add__(self, other: Self) -> PowerSums:
         both = [(by, self.sums[by], other.sums[by]) for by in self.sums if by in other.sums]
         few = [each for each in both if len(each[1][0]) <= CELLS]  # of more none is remembered
-        return Totals({by: _added(*map(np.concatenate, zip(one, two, strict=True))) for by, one, two in few})
+        return PowerSums({by: _added(*map(np.concatenate, zip(one, two, strict=True))) for by, one, two in few})
 
     def rows(self, least: int) -> NDArray[Any]:
         """A row for each cell and column, those of the fewest cells first; cells with fewer records were joined."""
