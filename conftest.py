@@ -1,10 +1,14 @@
 """Puts the root of the project on the path: tests import `tests.places` and `tests.tolerances`."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")  # read when NumPy is loaded; workers and threads of BLAS wait for each other
 
 settings.register_profile("fixed", derandomize=True)
 sys.path.insert(0, str(Path(__file__).parent))
