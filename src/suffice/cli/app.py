@@ -142,6 +142,32 @@ def verify(
 
 
 @app.command()
+@o.with_roles
+def assess(
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", show_default=False)],
+    released: Annotated[list[Path], typer.Argument(metavar="RELEASE", show_default=False)],
+    roles: dict[str, Any],
+    holdout: o.Holdout = None,
+    measure: o.MeasureName = None,
+    analysis: o.AnalysisText = None,
+    aligned: o.Aligned = False,
+    output: o.ScoresFile = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    threads: o.Threads = None,
+    encoding: o.Encoding = None,
+) -> None:
+    """Measure what RELEASE gives away and what it is still good for: private scores for the data holder."""
+    _roomy()
+    from suffice.cli.command import Command
+
+    asked = {"holdout": holdout, "measures": measure or None, "analyses": analysis or ()}
+    given = {"aligned": aligned or None, "threads": threads, "encoding": encoding}
+    Command(quiet, as_json).assess(original, released, Roles(**roles), output, force, {**asked, **given})
+
+
+@app.command()
 def methods(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False)] = None,
     as_json: o.Json = False,

@@ -86,6 +86,30 @@ class Command:
             show.say(result.text())
         refuse_differences(result, document)
 
+    def assess(
+        self,
+        original: Path,
+        released: list[Path],
+        roles: Roles,
+        output: Path | None,
+        force: bool,
+        asked: dict[str, Any],
+    ) -> None:
+        """Scores of a pair of files, or of several releases of one original, shown and written."""
+        from suffice.release.scores import assess, scores_target
+
+        files = [original, *released, *([asked["holdout"]] if asked["holdout"] else [])]
+        if output is not None:
+            scores_target(output, force, files)  # before the work, not after it
+        with self._watch() as progress:
+            scores = assess(original, released, roles, progress=progress, **asked)
+        if output is not None:
+            scores.write(output, force=force, apart=files)
+        if self.as_json:
+            show.as_json(scores.as_dict())
+        elif not self.quiet:
+            show.say(scores.text())
+
 
 def refuse_differences(result: Verification, document: dict[str, Any]) -> None:
     """NotPreservedError where a statistic differs, else GuardError where a finding forbids to release the file."""

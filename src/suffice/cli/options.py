@@ -53,6 +53,15 @@ def once(words: Texts, option: str, advice: str) -> str | None:
     return words[0] if words else None
 
 
+Holdout = Annotated[Path | None, _option("FILE", "Records of the same kind, kept back before the release was made.")]
+MeasureName = Annotated[Texts, _option("NAME", "A measure; may repeat. Without it: all that can be taken.")]
+AnalysisText = Annotated[Texts, _option("MODEL", "What an analyst would fit: 'lm: wages ~ turnover'. May repeat.")]
+Aligned = Annotated[bool, typer.Option("--aligned", help="All files have the same records in the same order.")]
+ScoresFile = Annotated[
+    Path | None, _option("FILE", "Write the scores: .json, .csv or .html. They are private.", "--output", "-o")
+]
+
+
 def with_roles(command: Callable[..., None]) -> Callable[..., None]:
     """A command that takes `roles`, with an option for each role that it asks for in their place."""
     asked = [role for role in declared(Roles) if command.__name__ in role.asked]

@@ -12,6 +12,10 @@ from suffice.design.edits import parse as parse_edit
 from suffice.design.formula import parse
 from suffice.errors import UsageError, escaped
 
+PAIR = ("protect", "verify")
+EVERY = (*PAIR, "assess")
+"""Commands that ask for a role: most say what is kept, and some what a column is."""
+
 
 @dataclass(frozen=True)
 class RoleRule:
@@ -43,7 +47,7 @@ class Role:
     doc: str
     default: Any = ...
     always: bool = False
-    asked: Sequence[str] = ("protect", "verify")
+    asked: Sequence[str] = PAIR
     name: str = ""
 
     @property

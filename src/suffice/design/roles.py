@@ -12,7 +12,7 @@ from suffice.design.bounds import read as read_bounds
 from suffice.design.edits import Edit
 from suffice.design.edits import parse as parse_edit
 from suffice.design.formula import Factor, Terms, parse
-from suffice.design.role import COLUMN, COLUMNS, EDITS, TERMS, Role, at_least, declared, one_of, role
+from suffice.design.role import COLUMN, COLUMNS, EDITS, EVERY, TERMS, Role, at_least, declared, one_of, role
 from suffice.errors import InputError, UsageError, suggest
 
 if TYPE_CHECKING:
@@ -40,14 +40,23 @@ class Roles:
     """
 
     confidential: Sequence[str] = role(
-        replace(COLUMNS, canonical=list), "Columns to protect, in an order that the methods respect.", always=True
+        replace(COLUMNS, canonical=list),
+        "Columns to protect, in an order that the methods respect.",
+        always=True,
+        asked=EVERY,
     )
     given: str | Sequence[str] = role(
-        TERMS, "What is known and kept: 'C(region) + log(employees)'; empty is the intercept alone.", "", always=True
+        TERMS,
+        "What is known and kept: 'C(region) + log(employees)'; empty is the intercept alone.",
+        "",
+        always=True,
+        asked=EVERY,
     )
-    weight: str | None = role(COLUMN, "Survey weight.", None, always=True)
-    identifiers: Sequence[str] = role(COLUMNS, "Columns dropped because they name a record.", (), always=True)
-    keep: Sequence[str] = role(COLUMNS, "Columns released unchanged; nothing promised.", (), always=True)
+    weight: str | None = role(COLUMN, "Survey weight.", None, always=True, asked=EVERY)
+    identifiers: Sequence[str] = role(
+        COLUMNS, "Columns dropped because they name a record.", (), always=True, asked=EVERY
+    )
+    keep: Sequence[str] = role(COLUMNS, "Columns released unchanged; nothing promised.", (), always=True, asked=EVERY)
     merge_below: int = role(at_least(0), "Join categories with fewer records, or units, than this.", 0, always=True)
     bounds: Any = role(BOUNDS, "What a column never leaves, wages=0: for one end; observed-sign for all others.", ())
     integer: Sequence[str] = role(
@@ -57,7 +66,7 @@ class Roles:
         EDITS, "Holds in every record, in confidential and given columns: 'wages <= turnover'.", ()
     )
     groups: Sequence[str] = role(
-        COLUMNS, "Columns whose values together tell the groups within which everything is kept.", ()
+        COLUMNS, "Columns whose values together tell the groups within which everything is kept.", (), asked=EVERY
     )
     small_groups: str = role(
         one_of("stop", "join", "drop"),
@@ -76,6 +85,7 @@ class Roles:
         one_of("error", "drop", "patterns"),
         "Missing cells: refuse, drop the records, or keep the holes and protect each pattern of them as a group.",
         "error",
+        asked=EVERY,
     )
     smallest_pattern: int | None = role(
         at_least(2, none=True),

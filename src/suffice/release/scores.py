@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from suffice.design.roles import Roles
-from suffice.errors import InputError, UsageError, escaped, path_of, suggest
+from suffice.errors import FileError, InputError, UsageError, escaped, path_of, suggest
 from suffice.files.draft import Draft, commit, keep_apart
 from suffice.files.format import in_encoding
 from suffice.files.source import named_sources, open_rows
@@ -174,15 +175,23 @@ class Scores(Exhibit):
 
         apart: data that must not be replaced
         """
-        target = path_of(path)
-        kinds = {".json": self.to_json, ".csv": self.to_csv, ".html": self.to_html}
-        if target.suffix.lower() not in kinds:
-            raise UsageError("Scores are written as .json, .csv or .html.\nName such a file.")
-        keep_apart([("the output", target)], [("the data", each) for data in apart for each in named_sources(data)])
+        target = scores_target(path, force, apart)
+        made = {".json": self.to_json, ".csv": self.to_csv, ".html": self.to_html}[target.suffix.lower()]
         with Draft(target, force, OWNER) as draft:
-            draft.write(kinds[target.suffix.lower()]().encode())
+            draft.write(made().encode())
             draft.settle()
             commit([draft])
+
+
+def scores_target(path: str | os.PathLike[str], force: bool, apart: Sequence[Any]) -> Path:
+    """Where scores can be written: a kind of file that holds them, not there already, and none of the data."""
+    target = path_of(path)
+    if target.suffix.lower() not in (".json", ".csv", ".html"):
+        raise UsageError("Scores are written as .json, .csv or .html.\nName such a file.")
+    keep_apart([("the output", target)], [("the data", each) for data in apart for each in named_sources(data)])
+    if target.exists() and not force:
+        raise FileError(f"{escaped(target.name)} exists already.\nChoose another name, or overwrite it with --force.")
+    return target
 
 
 def assess(
