@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from suffice.algebra.array import Array
-from suffice.measure.measure import SHARE, Measure
+from suffice.measure.measure import SHARE, Measure, Value
 
 PERCENT = range(1, 11)
 
@@ -19,15 +21,29 @@ def interval_disclosure(Y: Array, Ystar: Array, around: NDArray[np.intp] | None 
     around: which released record an intruder takes for each original one: its own (none; Calvino's Table 7), or
         the nearest (`nearest(Y, Ystar)`; her Table 4).
     """
-    n, order = len(Ystar), np.argsort(Ystar, axis=0, kind="stable")
-    values = np.take_along_axis(Ystar, order, axis=0)
-    ranks = np.argsort(order, axis=0)[slice(None) if around is None else around]
-    inside = 0.0
+    ranks = np.argsort(np.argsort(Ystar, axis=0, kind="stable"), axis=0)
+    taken = ranks if around is None else ranks[around]
+    shares = [float(((low[taken, at] <= Y) & (high[taken, at] >= Y)).mean()) for low, high, at in _windows(Ystar)]
+    return sum(shares) / len(shares)
+
+
+def by_chance(Y: Array, Ystar: Array) -> float:
+    """The share for an intruder who takes any released record for any original one."""
+    values, shares = np.sort(Y, axis=0), []
+    for low, high, at in _windows(Ystar):
+        inside = (
+            np.searchsorted(values[:, j], high[:, j], "right") - np.searchsorted(values[:, j], low[:, j]) for j in at
+        )
+        shares.append(float(np.mean([each.mean() for each in inside])) / len(Y))
+    return sum(shares) / len(shares)
+
+
+def _windows(Ystar: Array) -> Iterator[tuple[Array, Array, NDArray[np.intp]]]:
+    """For p = 1..10 the ends of the window of every rank in every column, and the numbers of the columns."""
+    n, values, at = len(Ystar), np.sort(Ystar, axis=0), np.arange(Ystar.shape[1])
     for p in PERCENT:
         width = n * p // 100
-        low, high = (np.take_along_axis(values, np.clip(ranks + step, 0, n - 1), axis=0) for step in (-width, width))
-        inside += float(((low <= Y) & (high >= Y)).mean())
-    return inside / len(PERCENT)
+        yield values[np.maximum(np.arange(n) - width, 0)], values[np.minimum(np.arange(n) + width, n - 1)], at
 
 
 def nearest(Y: Array, Ystar: Array) -> NDArray[np.intp]:
@@ -41,7 +57,7 @@ WINDOWS = "share of original values in the closed window of floor(n p / 100) ran
 MEASURES = (
     Measure(
         "interval-disclosure",
-        lambda pair: interval_disclosure(pair.Y, pair.Ystar),
+        lambda pair: Value(interval_disclosure(pair.Y, pair.Ystar), {}, by_chance(pair.Y, pair.Ystar)),
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",

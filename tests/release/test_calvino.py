@@ -1,0 +1,45 @@
+"""Calvino's measures of a release made with a fixed key, against definitions written down once more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import suffice
+from suffice.compare.score import Score
+from suffice.demo import firms
+
+NAMES = ["turnover", "wages", "taxes"]
+
+
+def plain_intervals(Y, Ystar, around):
+    """A value is disclosed if it lies between those floor(n p / 100) ranks below and above the guess."""
+    n, found = len(Y), []
+    for y, z in zip(Y.T, Ystar.T, strict=True):
+        inorder = sorted(range(n), key=lambda i: z[i])
+        for i in range(n):
+            rank = inorder.index(around[i])
+            for w in (n * p // 100 for p in range(1, 11)):
+                low, high = inorder[max(0, rank - w)], inorder[min(n - 1, rank + w)]
+                found.append(z[low] <= y[i] <= z[high])
+    return float(np.mean(found))
+
+
+def test_parts_of_the_score_are_those_of_the_definitions():
+    data = firms(90)
+    roles = suffice.Roles(confidential=NAMES)
+    release = suffice.protect(data, roles, "pca-mask", suffice.Seed.for_tests(4))
+    scores = release.assess()
+    Y, Ystar = (np.column_stack([np.asarray(frame[name]) for name in NAMES]) for frame in (data, release.aligned()))
+    D = np.linalg.norm((Y[:, None] - Ystar[None]) / Y.std(axis=0), axis=2)
+    nearest = D.argmin(axis=1)
+    assert scores["distance-linkage"].value == pytest.approx((nearest == np.arange(90)).mean(), abs=1e-12)
+    assert scores["interval-disclosure"].value == pytest.approx(plain_intervals(Y, Ystar, np.arange(90)), abs=1e-12)
+    assert scores["interval-disclosure-nearest"].value == pytest.approx(plain_intervals(Y, Ystar, nearest), abs=1e-12)
+    for name, of in (("skewness-bias", stats.skew), ("kurtosis-bias", lambda A: stats.kurtosis(A, fisher=False))):
+        bias = np.mean(np.abs(of(Ystar) - of(Y)) / np.abs(of(Y)))
+        assert scores[name].value == pytest.approx(bias, rel=1e-9)
+    score = Score.of(Y, Ystar)
+    parts = ("distance-linkage", 1), ("interval-disclosure-nearest", 1), ("information-loss", 1), ("propensity-2", 4)
+    assert score.second == pytest.approx(np.mean([scores[name].value * times for name, times in parts]), rel=1e-9)
