@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from suffice.design.tokens import NAME, QUOTED, Reader, tokens
 from suffice.errors import UsageError
@@ -91,20 +92,10 @@ def parse(text: str) -> Edit:
         raise UsageError(f"The edit {' '.join(text.split())!r} {problem}") from None
 
 
-class _EditReader(Reader):
-    """Recursive descent over the tokens of one edit."""
+class LinearReader(Reader):
+    """Recursive descent over sums of columns times numbers."""
 
-    def edit(self, name: str) -> Edit:
-        left = self.sum()
-        sign = self.take()
-        if sign not in COMPARISONS:
-            raise UsageError("needs one of <=, >=, == between its two sides.")
-        right = self.sum()
-        if self.next() in COMPARISONS:
-            raise UsageError("has more than one comparison. Write two edits.")
-        if self.next():
-            raise self._lost()
-        return _settled(name, left + right * Fraction(-1), sign)
+    accepted: ClassVar[str] = ACCEPTED
 
     def sum(self) -> Linear:
         found = self.product()
@@ -142,14 +133,30 @@ class _EditReader(Reader):
                 raise UsageError("calls a function. Only sums of columns times numbers are linear.")
             return Linear(Fraction(0), {text: Fraction(1)})
         if text != "(":
-            raise self._lost()
+            raise self.lost()
         return self.bracket(self.sum)
 
-    def _lost(self) -> UsageError:
+    def lost(self) -> UsageError:
         kind, text = self.token
         if kind == "end":
-            return UsageError(f"ends too early. {ACCEPTED}")
-        return UsageError(f"is not understood at {text!r}. {ACCEPTED}")
+            return UsageError(f"ends too early. {self.accepted}")
+        return UsageError(f"is not understood at {text!r}. {self.accepted}")
+
+
+class _EditReader(LinearReader):
+    """One edit: two sums, compared."""
+
+    def edit(self, name: str) -> Edit:
+        left = self.sum()
+        sign = self.take()
+        if sign not in COMPARISONS:
+            raise UsageError("needs one of <=, >=, == between its two sides.")
+        right = self.sum()
+        if self.next() in COMPARISONS:
+            raise UsageError("has more than one comparison. Write two edits.")
+        if self.next():
+            raise self.lost()
+        return _settled(name, left + right * Fraction(-1), sign)
 
 
 def _reciprocal(other: Linear) -> Fraction:

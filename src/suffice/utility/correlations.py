@@ -1,0 +1,54 @@
+"""Correlations of a release beside those of the original."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.algebra.array import Array, constant
+
+
+@dataclass(frozen=True)
+class CorrelationLoss:
+    """Differences of correlations over all pairs of columns, and of the diagonals of their inverses.
+
+    inverse: sqrt(1 - cos) of the two diagonals as directions, 0 to 1, NaN where columns are dependent (Mlodak 2020)
+    """
+
+    mean: float
+    largest: float
+    inverse: float
+
+
+def correlation_loss(Y: Array, Ystar: Array) -> CorrelationLoss:
+    """A column that does not vary has correlation 0 with all others.
+
+    >>> Y = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])
+    >>> correlation_loss(Y, Y[:, ::-1]).largest
+    0.0
+    """
+    before, after = correlation(Y), correlation(Ystar)
+    apart = np.abs(after - before)[np.triu_indices(len(before), 1)]
+    if not len(apart):
+        return CorrelationLoss(0.0, 0.0, 0.0)
+    return CorrelationLoss(float(apart.mean()), float(apart.max()), _between(before, after))
+
+
+def correlation(Y: Array) -> Array:
+    """The correlation matrix."""
+    still = constant(Y.std(axis=0), np.abs(Y).max(axis=0, initial=0.0))
+    Z = np.where(still, 0.0, Y - Y.mean(axis=0))
+    size = np.linalg.norm(Z, axis=0)
+    Z = Z / np.where(size > 0, size, 1.0)
+    R = Z.T @ Z
+    np.fill_diagonal(R, 1.0)
+    return np.asarray(R)
+
+
+def _between(before: Array, after: Array) -> float:
+    if max(np.linalg.cond(before), np.linalg.cond(after)) > 1e10:
+        return float("nan")
+    one, two = (np.diagonal(np.linalg.inv(R)) for R in (before, after))
+    cosine = float(one @ two / np.sqrt((one @ one) * (two @ two)))
+    return float(np.sqrt(max(1.0 - cosine, 0.0)))

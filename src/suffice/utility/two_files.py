@@ -1,0 +1,110 @@
+"""Two files one below the other: what tells them apart, and what they have in common, is asked of both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.measure.pair import Columns, FilePair
+from suffice.rows.arrow import as_float
+
+GROUPS = 5
+"""Groups, about equally large, that a column of numbers is cut into for a table."""
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, repr=False)
+class TwoFiles:
+    """Numbers (missing: NaN) and codes of categories, whose last level is for missing cells, the original's first.
+
+    released: 1 for a released record, 0 for an original one
+
+    >>> files = TwoFiles.of({"r": pa.array(["a", None])}, {"r": pa.array(["b", "a", None])})
+    >>> files.codes["r"].tolist(), files.counts(["r"])
+    ([0, 2, 1, 0, 2], (array([1., 0., 1.]), array([1., 1., 1.])))
+    """
+
+    names: tuple[str, ...]
+    numbers: Mapping[str, Array]
+    codes: Mapping[str, Codes]
+    released: Array
+
+    @classmethod
+    def of(cls, original: Columns, released: Columns, categories: Sequence[str] = ()) -> Self:
+        """The columns that both files have, in the order of the original.
+
+        categories: columns of numbers that are levels
+        """
+        names = tuple(name for name in original if name in released)
+        text = [name for name in names if isinstance(original[name], pa.Array) or name in categories]
+        codes = {name: _coded(original[name], released[name]) for name in text}
+        numbers = {
+            name: np.concatenate([as_float(original[name]), as_float(released[name])])
+            for name in names
+            if name not in codes
+        }
+        rows = [len(next(iter(each.values()))) for each in (original, released)]
+        return cls(names, numbers, codes, np.repeat([0.0, 1.0], rows))
+
+    @classmethod
+    def of_pair(cls, pair: FilePair) -> Self:
+        """The confidential numbers and the categories of an original and of its first release."""
+        names = dict.fromkeys((*pair.numbers, *pair.categories))
+        before, after = ({name: file[name] for name in names} for file in (pair.before, pair.after[0]))
+        return cls.of(before, after, pair.categories)
+
+    @property
+    def n(self) -> int:
+        return len(self.released)
+
+    def terms(self, name: str) -> Array:
+        """A category's dummies, less one; a number, 0 where it is missing, and where it is missing."""
+        if name in self.codes:
+            return np.asarray(self.codes[name][:, None] == np.unique(self.codes[name])[1:], dtype=np.float64)
+        values = self.numbers[name]
+        hole = np.isnan(values)
+        there = values[~hole]
+        centre, spread = (there.mean(), there.std()) if len(there) else (0.0, 0.0)
+        scaled = np.where(hole, 0.0, (values - centre) / (spread or 1.0))
+        return np.column_stack([scaled, hole] if hole.any() else [scaled])
+
+    def levels(self, name: str, groups: int = GROUPS) -> Codes:
+        """A category's codes; a number's group, between quantiles of both files, and one for missing cells."""
+        if name in self.codes:
+            return self.codes[name]
+        values = self.numbers[name]
+        hole = np.isnan(values)
+        there = values[~hole]
+        cuts = np.unique(np.quantile(there, np.arange(1, groups) / groups)) if len(there) else np.empty(0)
+        return np.where(hole, len(cuts) + 1, np.searchsorted(cuts, values, side="right"))
+
+    def counts(self, names: Sequence[str], groups: int = GROUPS) -> tuple[Array, Array]:
+        """Original and released records in every cell of a table that one of them has."""
+        place = reduce(_crossed, (self.levels(name, groups) for name in names))
+        cells = np.unique(place, return_inverse=True)[1]
+        before, after = (np.bincount(cells[self.released == side], minlength=cells.max() + 1) for side in (0, 1))
+        return before.astype(np.float64), after.astype(np.float64)
+
+
+def _crossed(one: Codes, two: Codes) -> Codes:
+    """A code for every pair that is there, so that the number of cells never exceeds that of records."""
+    return np.unique(one * (two.max(initial=0) + 1) + two, return_inverse=True)[1]
+
+
+def _coded(before: Any, after: Any) -> Codes:
+    if not isinstance(before, pa.Array):
+        return np.unique(np.concatenate([as_float(before), as_float(after)]), return_inverse=True)[1]
+    both = pa.concat_arrays([before.cast(pa.string()), after.cast(pa.string())]).dictionary_encode()
+    names = both.dictionary.to_pylist()
+    place = np.empty(len(names) + 1, dtype=np.intp)
+    place[np.argsort(np.array(names, dtype=object), kind="stable")] = np.arange(len(names))
+    place[-1] = len(names)
+    return np.asarray(place[both.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)])
