@@ -102,13 +102,13 @@ class _ConditionReader(LinearReader):
             self.take()
             inner = self.bracket(self.either) if self.next() == "(" else self.one()
             return lambda columns: inner(columns)[::-1]
-        place = self.place
+        place, depth = self.place, self.depth
         try:
             return self.comparison()
         except UsageError:
             if self.tokens[place] != ("sign", "("):
                 raise
-            self.place, self.depth = place, 0  # a bracket around conditions, and not around a sum
+            self.place, self.depth = place, depth  # a bracket around conditions, and not around a sum
             return self.bracket(self.either)
 
     def comparison(self) -> Judge:

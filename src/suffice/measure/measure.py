@@ -10,7 +10,15 @@ from typing import Literal
 from suffice.measure.pair import FilePair
 
 Need = Literal[
-    "aligned rows", "hold-out", "numbers", "two numbers", "categories", "weights", "several releases", "a formula"
+    "aligned rows",
+    "hold-out",
+    "numbers",
+    "two numbers",
+    "categories",
+    "numbers or categories",
+    "weights",
+    "several releases",
+    "a formula",
 ]
 Direction = Literal["higher is riskier", "lower is riskier", "higher is better", "lower is better"]
 
@@ -21,6 +29,7 @@ UNMET: Mapping[Need, str] = {
     "numbers": "it needs a confidential column of numbers",
     "two numbers": "it needs two confidential columns of numbers",
     "categories": "it needs categories among the given or kept columns, in every file",
+    "numbers or categories": "it needs a column of numbers that varies, or categories",
     "weights": "it needs a weight",
     "several releases": "it needs several releases",
     "a formula": "it needs an analysis, 'lm: y ~ x'",
@@ -59,6 +68,8 @@ class Measure:
     definition: str
     reference: str = ""
     most: int | None = None
+    together: bool = False
+    """Whether it sees several releases at once, and one as well."""
 
     @property
     def family(self) -> Literal["risk", "utility"]:
@@ -77,6 +88,7 @@ class Measure:
             "numbers": bool(pair.numbers),
             "two numbers": len(pair.numbers) > 1,
             "categories": bool(pair.categories),
+            "numbers or categories": bool(pair.numbers or pair.categories),
             "weights": pair.weight is not None,
             "several releases": len(pair.after) > 1,
             "a formula": bool(pair.analyses),

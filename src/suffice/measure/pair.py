@@ -12,13 +12,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
+from suffice.design.condition import parse
 from suffice.design.roles import Roles
-from suffice.errors import count_of
+from suffice.errors import InputError, count_of
 from suffice.rows.arrow import as_float
 from suffice.rows.bridge import arrow
 
 Columns = Mapping[str, Any]
 """Columns of a file: arrays of numbers, and Arrow arrays of text."""
+FEWEST = 2
+"""Records of a file that are compared."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,6 +111,18 @@ class FilePair:
     def each(self) -> Iterator[FilePair]:
         """The pair with every one of its releases alone."""
         return (replace(self, after=(one,)) for one in self.after)
+
+    def within(self, text: str) -> FilePair:
+        """The pair with those records of every file for which a condition holds there; aligned if they are the same."""
+        condition = parse(text)
+        chosen = [condition.of(file) for file in self._files()]
+        if min(int(each.sum()) for each in chosen) < FEWEST:
+            raise InputError(f"The condition {text!r} leaves fewer than {FEWEST} records of a file.\nGive a wider one.")
+        before, *rest = (taken(file, np.flatnonzero(each)) for file, each in zip(self._files(), chosen, strict=True))
+        aside = None if self.aside is None else rest.pop()
+        same = self.aligned and all(np.array_equal(chosen[0], each) for each in chosen[1 : 1 + len(self.after)])
+        numbers = tuple(name for name in self.numbers if np.ptp(as_float(before[name])) > 0)
+        return replace(self, before=before, after=tuple(rest), aside=aside, aligned=same, numbers=numbers)
 
     def some(self, most: int | None) -> FilePair:
         """The pair with at most so many records of each file: of aligned files the same of all."""

@@ -32,10 +32,12 @@ def paired(
     aligned: bool | None = None,
     holdout: Rows | None = None,
     analyses: Sequence[str] = (),
+    named: Sequence[str] = (),
 ) -> tuple[FilePair, tuple[str, ...]]:
     """The pair, and what must be said of it. Columns of dates count days, or what their type counts.
 
     aligned: whether all files have the same records in the same order; None: if identifiers join them
+    named: columns that are wanted beside those that have roles
     """
     files = [("The original", before), *_named(after), *([("The hold-out", holdout)] if holdout is not None else [])]
     _check(files, roles)
@@ -46,7 +48,8 @@ def paired(
             f"The original has {count_of(before.n, 'record')} and a release {other[0]:,}: they are not aligned.\n"
             "Leave `aligned` out, and measures that need no alignment are taken; or name identifiers."
         )
-    names = [name for name in roles.columns if name in before.kinds and before.kinds[name] != "other"]
+    mine = dict.fromkeys((*roles.columns, *named))
+    names = [name for name in mine if before.kinds.get(name, "other") != "other"]
     coding = Coding.learn(before, roles, ("date",))
     held: list[Columns] = []
     notes: list[str] = []

@@ -166,7 +166,12 @@ class Release(Exhibit):
             return self.rows.frame(self.columns, self.coding.decoded(moved(self.done, order)), order)
 
     def assess(
-        self, holdout: Any = None, measures: Sequence[str] | str | None = None, *, analyses: Sequence[str] = ()
+        self,
+        holdout: Any = None,
+        measures: Sequence[str] | str | None = None,
+        *,
+        analyses: Sequence[str] = (),
+        where: str | None = None,
     ) -> Scores:
         """NOT FOR RELEASE: what it gives away and what it is good for, before it is written: see `suffice.assess`.
 
@@ -174,7 +179,7 @@ class Release(Exhibit):
         """
         from suffice.release.scores import chosen, of_release  # all measures, where they are wanted
 
-        return of_release(self, holdout, chosen(measures), analyses)
+        return of_release(self, holdout, chosen(measures), analyses, where)
 
     @property
     def certificate(self) -> Certificate:

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from suffice.design.condition import parse as parse_condition
 from suffice.design.roles import Roles
 from suffice.errors import FileError, InputError, UsageError, escaped, path_of, suggest
 from suffice.files.draft import Draft, commit, keep_apart
@@ -41,14 +43,38 @@ from suffice.rows.memory import MemoryRows
 from suffice.rows.rows import Rows
 from suffice.rows.threads import cores, one_blas_thread
 from suffice.utility import (
+    correlations,
+    eigenvalues,
+    hellinger,
     information_loss,
+    interval_overlap,
     kolmogorov_smirnov,
+    model_choice,
     propensity,
+    propensity_tree,
     shape_bias,
+    standardised_change,
+    table_fit,
+    wasserstein,
 )
+from suffice.utility.analysis import Analysis
 
 RISK = (distance_linkage, ranks, interval_disclosure, nearness, copies, resemblance, memory)
-UTILITY = (information_loss, propensity, shape_bias, kolmogorov_smirnov)
+UTILITY = (
+    information_loss,
+    propensity,
+    propensity_tree,
+    shape_bias,
+    correlations,
+    eigenvalues,
+    standardised_change,
+    kolmogorov_smirnov,
+    wasserstein,
+    hellinger,
+    table_fit,
+    interval_overlap,
+    model_choice,
+)
 MEASURES: Mapping[str, Measure] = {each.name: each for file in (*RISK, *UTILITY) for each in file.MEASURES}
 """All measures by name: an import and a name above make one known."""
 PRIVATE = "Scores are for the data holder: they hold no value of a record, and they are about confidential data."
@@ -203,6 +229,7 @@ def assess(
     *,
     aligned: bool | None = None,
     analyses: Sequence[str] = (),
+    where: str | None = None,
     progress: Progress | bool | None = None,
     threads: int | None = None,
     encoding: str | None = None,
@@ -219,6 +246,7 @@ def assess(
     measures: names of those that are wanted; all that can be taken unless told.
     aligned: True where all files have the same records in the same order, False where identifiers do not count.
     analyses: regressions an analyst would make, "lm: wages ~ turnover + C(region)".
+    where: a condition, "income > 110000 and region == 'north'": only records of every file for which it holds there.
     encoding: of text files that are not UTF-8.
     """
     if not isinstance(roles, Roles):
@@ -235,11 +263,19 @@ def assess(
 
         before, *after = map(opened, (original, *several))
         aside = None if holdout is None else opened(holdout)
-        pair, notes = paired(before, after, roles, aligned, aside, analyses)
-        return scored(pair, wanted, notes)
+        pair, notes = paired(before, after, roles, aligned, aside, analyses, _named(analyses, where))
+        return scored(pair if where is None else pair.within(where), wanted, notes)
 
 
-def of_release(release: Release, holdout: Any, wanted: list[Measure] | None, analyses: Sequence[str]) -> Scores:
+def _named(analyses: Sequence[str], where: str | None) -> list[str]:
+    """Columns that analyses and a condition name."""
+    named = [Analysis.parse(text).columns for text in analyses]
+    return list(dict.fromkeys(chain(*named, parse_condition(where).columns if where is not None else ())))
+
+
+def of_release(
+    release: Release, holdout: Any, wanted: list[Measure] | None, analyses: Sequence[str], where: str | None
+) -> Scores:
     """Of a release that has not left: the rows of both in one order, as they were read."""
     sets, coding = release.sets or (release,), release.coding
     roles, drawn = release.design.roles, release.done.drawn is not None
@@ -259,9 +295,15 @@ def of_release(release: Release, holdout: Any, wanted: list[Measure] | None, ana
         aside = None if holdout is None else open_rows(holdout, release.rows.threads, None)
         plain = replace(roles, labels=(), missing="drop")
         pair, notes = paired(
-            read(release.rows), [read(leaving(each)) for each in sets], plain, not drawn, aside, analyses
+            read(release.rows),
+            [read(leaving(each)) for each in sets],
+            plain,
+            not drawn,
+            aside,
+            analyses,
+            _named(analyses, where),
         )
-        return scored(pair, wanted, notes)
+        return scored(pair if where is None else pair.within(where), wanted, notes)
 
 
 def chosen(names: Sequence[str] | str | None) -> list[Measure] | None:
@@ -294,7 +336,7 @@ def scored(pair: FilePair, wanted: Sequence[Measure] | None, notes: Sequence[str
 def taken(measure: Measure, pair: FilePair) -> MeasureScore:
     """The score of a measure: of every release by itself, or of all together."""
     some = pair.some(measure.most)
-    together = "several releases" in measure.needs
+    together = measure.together or "several releases" in measure.needs
     found = [_outcome(measure.of(each)) for each in ([some] if together else some.each())]
     if len(found) == 1:
         return MeasureScore(measure, found[0], (), some.sampled)

@@ -22,9 +22,9 @@ from suffice.design.formula import parse as parse_formula
 from suffice.design.levels import missing
 from suffice.design.term import Codes, Expansion, coding, number
 from suffice.errors import InputError, UsageError, suggest
+from suffice.measure.pair import Columns
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block
-from suffice.measure.pair import Columns
 from suffice.utility.likelihood import FAMILIES, Maximum, TermBasis, maximum, pieces
 
 MODELS = ("lm", *(f"glm-{name}" for name in FAMILIES))

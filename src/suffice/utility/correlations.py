@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.algebra.array import Array, constant
+from suffice.measure.measure import Measure, Value
+from suffice.measure.pair import FilePair
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,22 @@ def _between(before: Array, after: Array) -> float:
     one, two = (np.diagonal(np.linalg.inv(R)) for R in (before, after))
     cosine = float(one @ two / np.sqrt((one @ one) * (two @ two)))
     return float(np.sqrt(max(1.0 - cosine, 0.0)))
+
+
+def _measured(pair: FilePair) -> Value:
+    found = correlation_loss(pair.Y, pair.Ystar)
+    return Value(found.mean, {"largest": found.largest, "inverse": found.inverse})
+
+
+MEASURES = (
+    Measure(
+        "correlations",
+        _measured,
+        frozenset({"two numbers"}),
+        (0.0, 2.0),
+        "lower is better",
+        "mean over pairs of columns of the difference of their correlations; inverse: sqrt(1 - cos) of the angle "
+        "between the diagonals of the two inverse correlation matrices",
+        "Mlodak (2020) for the inverse",
+    ),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import LOSS, Measure
 from suffice.utility.correlations import correlation
 
 NOTHING = 1e-10
@@ -23,3 +24,16 @@ def eigenvalue_loss(Y: Array, Ystar: Array) -> float:
     before, after = (np.linalg.eigvalsh(correlation(each))[::-1] for each in (Y, Ystar))
     there = before > NOTHING * before.sum()
     return float((np.abs(after - before)[there] / before[there]).sum())
+
+
+MEASURES = (
+    Measure(
+        "eigenvalues",
+        lambda pair: eigenvalue_loss(pair.Y, pair.Ystar),
+        frozenset({"two numbers"}),
+        LOSS,
+        "lower is better",
+        "sum of |l* - l|/l over the eigenvalues l of the original's correlation matrix, those that are 0 aside",
+        "sdcMicro: dUtility, eigen",
+    ),
+)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import SHARE, Measure, Value
+from suffice.measure.pair import FilePair
 from suffice.utility.table_fit import TableFit
 from suffice.utility.two_files import TwoFiles
 
@@ -21,3 +23,23 @@ def hellinger(files: TwoFiles) -> Array:
     array([1.])
     """
     return np.array([TableFit.of(*files.counts([name], GROUPS)).hellinger for name in files.names])
+
+
+def _largest(pair: FilePair) -> Value:
+    files = TwoFiles.of_pair(pair)
+    found = hellinger(files)
+    return Value(float(found.max()), dict(zip(files.names, found.tolist(), strict=True)))
+
+
+MEASURES = (
+    Measure(
+        "hellinger",
+        _largest,
+        frozenset({"numbers or categories"}),
+        SHARE,
+        "lower is better",
+        f"sqrt(1 - sum of sqrt(p q)), p and q the shares of a column's levels, or of {GROUPS} groups of its numbers, "
+        "in the two files: the largest over columns",
+        "Hellinger (1909)",
+    ),
+)

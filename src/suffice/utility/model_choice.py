@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from suffice.design.formula import label
-from suffice.measure.pair import Columns
+from suffice.measure.measure import SHARE, Measure, Value
+from suffice.measure.pair import Columns, FilePair
 from suffice.utility.analysis import Analysis, ModelMatrix, complete_records
 
 
@@ -21,3 +24,30 @@ def chosen_terms(analysis: Analysis, file: Columns, files: Sequence[Columns]) ->
         if not tried or min(aic for aic, _ in tried) >= best:
             return tuple(sorted(label(term) for term in terms))
         best, current = min(tried, key=lambda each: each[0])
+
+
+def same_choice(analysis: Analysis, original: Columns, released: Sequence[Columns]) -> float:
+    """The share of releases in which the terms that stay are those of the original."""
+    files = [original, *released]
+    chosen, *others = (chosen_terms(analysis, file, files) for file in files)
+    return float(np.mean([other == chosen for other in others]))
+
+
+def _measured(pair: FilePair) -> Value:
+    found = {text: same_choice(Analysis.parse(text), pair.before, pair.after) for text in pair.analyses}
+    return Value(float(np.mean(list(found.values()))), found)
+
+
+MEASURES = (
+    Measure(
+        "model-choice",
+        _measured,
+        frozenset({"a formula"}),
+        SHARE,
+        "higher is better",
+        "share of analyses and releases in which the terms that AIC keeps, where terms are dropped one by one as long "
+        "as it falls, are those that it keeps in the original",
+        "Akaike (1974)",
+        together=True,
+    ),
+)

@@ -120,9 +120,9 @@ def told(found: Propensity) -> Value:
     """pMSE, what to expect of it, and what else the scores tell; separation is said."""
     parts = {"expected": found.expected, "sd": found.sd, "ratio": found.ratio, "standardised": found.standardised}
     parts |= {"specks": found.told.specks, "parameters": float(found.parameters)}
-    said = f"Separation: the model tells the file of {found.certain:.2%} of the records without doubt" * bool(found.certain)
-    said += "; " * bool(said and not found.converged) + "the fit did not come to stand" * (not found.converged)
-    return Value(found.pmse, parts, said=said)
+    said = [f"separation: {found.certain:.2%} of the records are told without doubt"] if found.certain else []
+    said += [] if found.converged else ["the fit did not come to stand"]
+    return Value(found.pmse, parts, said="; ".join(said))
 
 
 def _measure(degree: int) -> Measure:
@@ -153,8 +153,8 @@ MEASURES = (
         frozenset({"categories"}),
         RANGE,
         "lower is better",
-        "mean of (p - c)^2 over both files, p the probability of being released by a logistic fit in numbers, levels of "
-        f"categories and missing cells, c the share of released records; {EXPECTED}",
+        "mean of (p - c)^2 over both files, p the probability of being released by a logistic fit in numbers, levels "
+        f"of categories and missing cells, c the share of released records; {EXPECTED}",
         "Woo et al. (2009); Snoke et al. (2018); synthpop: utility.gen, maxorder = 0",
         most=100_000,
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import LOSS, Measure
 
 
 def standardised_change(Y: Array, Ystar: Array) -> float:
@@ -18,3 +19,16 @@ def standardised_change(Y: Array, Ystar: Array) -> float:
     sd = Y.std(axis=0, ddof=1) if len(Y) > 1 else np.zeros(Y.shape[1])
     moves = sd > 0
     return float(np.mean(np.abs(Ystar - Y)[:, moves] / (np.sqrt(2) * sd[moves]))) if moves.any() else 0.0
+
+
+MEASURES = (
+    Measure(
+        "standardised-change",
+        lambda pair: standardised_change(pair.Y, pair.Ystar),
+        frozenset({"aligned rows", "numbers"}),
+        LOSS,
+        "lower is better",
+        "mean over records and columns of |y* - y|/(sqrt 2 sd), sd that of the original's column",
+        "Mateo-Sanz, Domingo-Ferrer & Sebé (2005); sdcMicro: IL1s is the sum of these",
+    ),
+)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import LOSS, SHARE, Measure, Value
+from suffice.measure.pair import FilePair
 from suffice.utility.discrimination import Discrimination
+from suffice.utility.two_files import TwoFiles
+
+WORST = 10
+"""Tables that are named."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,3 +137,46 @@ class TableFit:
 def _divergence(p: Array, mid: Array) -> float:
     there = p > 0
     return float((p[there] * np.log2(p[there] / mid[there])).sum())
+
+
+def two_way(files: TwoFiles) -> dict[str, TableFit]:
+    """The table of every two columns, numbers in five groups; of one column alone, its own."""
+    pairs: list[tuple[str, ...]] = [*combinations(files.names, 2)] or [files.names]
+    return {":".join(pair): TableFit.of(*files.counts(pair)) for pair in pairs}
+
+
+def _ratio(pair: FilePair) -> Value:
+    return _mean({name: each.ratios.get("pMSE", 0.0) for name, each in two_way(TwoFiles.of_pair(pair)).items()})
+
+
+def _divergences(pair: FilePair) -> Value:
+    return _mean({name: each.jensen_shannon for name, each in two_way(TwoFiles.of_pair(pair)).items()})
+
+
+def _mean(found: Mapping[str, float]) -> Value:
+    worst = sorted(found, key=lambda name: -found[name])[:WORST]
+    return Value(float(np.mean(list(found.values()))), {name: found[name] for name in worst})
+
+
+MEASURES = (
+    Measure(
+        "tables",
+        _ratio,
+        frozenset({"categories"}),
+        LOSS,
+        "lower is better",
+        "mean over the tables of every two columns, numbers in five groups, of sum of (s - o)^2/((s + o)/2), o and s "
+        f"the counts of the files, over its degrees of freedom: 1 is expected of a right synthesis; the {WORST} worst",
+        "Voas & Williamson (2001); Raab, Nowok & Dibben (2021); synthpop: utility.tables, S_pMSE",
+    ),
+    Measure(
+        "tables-divergence",
+        _divergences,
+        frozenset({"categories"}),
+        SHARE,
+        "lower is better",
+        "mean over the tables of every two columns, numbers in five groups, of the Jensen-Shannon divergence of the "
+        f"two files' shares, in bits; the {WORST} worst",
+        "Lin (1991); synthpop: utility.tables, JSD",
+    ),
+)

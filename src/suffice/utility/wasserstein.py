@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.measure import LOSS, Measure, Value
+from suffice.measure.pair import FilePair
 
 
 def wasserstein(Y: Array, Ystar: Array) -> Array:
@@ -26,3 +28,22 @@ def _carried(y: Array, z: Array) -> float:
     both = np.sort(np.concatenate([y, z]))
     below = [np.searchsorted(each, both[:-1], side="right") / len(each) for each in (y, z)]
     return float(np.abs(below[0] - below[1]) @ np.diff(both))
+
+
+def _largest(pair: FilePair) -> Value:
+    found = wasserstein(pair.Y, pair.Ystar)
+    return Value(float(found.max()), dict(zip(pair.numbers, found.tolist(), strict=True)))
+
+
+MEASURES = (
+    Measure(
+        "wasserstein",
+        _largest,
+        frozenset({"numbers"}),
+        LOSS,
+        "lower is better",
+        "area between the distribution functions of the two files, in standard deviations of the original's column: "
+        "the largest over columns",
+        "Vaserstein (1969)",
+    ),
+)

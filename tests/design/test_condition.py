@@ -1,0 +1,56 @@
+"""Conditions as text: what they mean, what is missing, and that nothing is evaluated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from suffice.design.condition import parse
+from suffice.errors import InputError, UsageError
+
+COLUMNS = {
+    "a": np.array([1.0, 2.0, 3.0, np.nan]),
+    "b": np.array([3, 2, 1, 0]),
+    "r": pa.array(["n", "s", None, "n"]),
+    "net income": np.array([5.0, 6.0, 7.0, 8.0]),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("a > 1.5", [0, 1, 1, 0]),
+        ("a <= b", [1, 1, 0, 0]),
+        ("2*(a - b) + 1 >= 1", [0, 1, 1, 0]),
+        ("(a + b) == 4", [1, 1, 1, 0]),
+        ("a != 2", [1, 0, 1, 0]),  # where a cell is missing, neither it nor its opposite holds
+        ("not a == 2", [1, 0, 1, 0]),
+        ("r == 'n'", [1, 0, 0, 1]),
+        ('r != "n"', [0, 1, 0, 0]),
+        ("not (r == 'n' or a > 2)", [0, 1, 0, 0]),
+        ("r == 'n' or a > 2", [1, 0, 1, 1]),
+        ("a > 2 or b > 2 and r == 's'", [0, 0, 1, 0]),  # `and` binds more
+        ("(a > 2 or b > 2) and r == 'n'", [1, 0, 0, 0]),
+        ("`net income` < 6", [1, 0, 0, 0]),
+        ("((a > 1) and ((b) > 0))", [0, 1, 1, 0]),
+    ],
+)
+def test_what_a_condition_means(text: str, holds: list[int]):
+    assert parse(text).of(COLUMNS).astype(int).tolist() == holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a", "a >", "a > 1 and", "a = 1", "1 > 0", "a > 1 b", "a*b > 1", "f(a) > 1", "a.__class__ > 1 > 0",
+     "a == r ==", "r == 'n", "a > 'x'", "__import__('os')", "(" * 30 + "a > 1" + ")" * 30, "not", "a[0] > 1"],
+)  # fmt: skip
+def test_what_is_no_condition_is_refused(text: str):
+    with pytest.raises(UsageError, match="The condition"):
+        parse(text)
+
+
+@pytest.mark.parametrize(("text", "match"), [("r > 1", "is text"), ("a == 'x'", "is numbers"), ("aa > 1", "Did you")])
+def test_columns_that_cannot_be_compared_get_a_sentence(text: str, match: str):
+    with pytest.raises(InputError, match=match):
+        parse(text).of(COLUMNS)
