@@ -150,6 +150,7 @@ def assess(
     holdout: o.Holdout = None,
     measure: o.MeasureName = None,
     analysis: o.AnalysisText = None,
+    where: o.Where = None,
     aligned: o.Aligned = False,
     output: o.ScoresFile = None,
     force: o.Force = False,
@@ -162,7 +163,7 @@ def assess(
     _roomy()
     from suffice.cli.command import Command
 
-    asked = {"holdout": holdout, "measures": measure or None, "analyses": analysis or ()}
+    asked = {"holdout": holdout, "measures": measure or None, "analyses": analysis or (), "where": where}
     given = {"aligned": aligned or None, "threads": threads, "encoding": encoding}
     Command(quiet, as_json).assess(original, released, Roles(**roles), output, force, {**asked, **given})
 

@@ -56,6 +56,7 @@ def once(words: Texts, option: str, advice: str) -> str | None:
 Holdout = Annotated[Path | None, _option("FILE", "Records of the same kind, kept back before the release was made.")]
 MeasureName = Annotated[Texts, _option("NAME", "A measure; may repeat. Without it: all that can be taken.")]
 AnalysisText = Annotated[Texts, _option("MODEL", "What an analyst would fit: 'lm: wages ~ turnover'. May repeat.")]
+Where = Annotated[str | None, _option("CONDITION", "Only records for which it holds: \"wages > 900 and sex == 'f'\".")]
 Aligned = Annotated[bool, typer.Option("--aligned", help="All files have the same records in the same order.")]
 ScoresFile = Annotated[
     Path | None, _option("FILE", "Write the scores: .json, .csv or .html. They are private.", "--output", "-o")
