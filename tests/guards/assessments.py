@@ -90,6 +90,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "multiplied": ("multiplied", {}),
     "shapes": ("shapes", {}),
     "two_values": ("two_values", ()),
+    "zeros_lost": ("zeros_lost", {}),
     "broken": ("broken", {}),
     "unmoved": ("unmoved", 0),
     "precision": ("precision", {}),

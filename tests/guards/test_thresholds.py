@@ -242,6 +242,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("outliers", {"outliers": {"wages": near(1, 1)}}, "stop"),  # the giant
     ("domain", {"negatives": {"wages": 1}}, "warn"),
     ("domain", {"negatives": {"wages": 0}}, None),
+    ("domain", {"zeros_lost": {"wages": (129, 0)}}, "warn"),
     ("domain", {"multiplied": {"wages": (1, 232)}}, "warn"),
     ("shape", {"shapes": {"wages": shaped(skewness=0.25)}}, None),
     ("shape", {"shapes": {"wages": shaped(skewness=above(0.25))}}, "note"),

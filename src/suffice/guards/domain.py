@@ -1,4 +1,4 @@
-"""Values that cannot be: negatives in a column that had none, or hardly any."""
+"""Values that cannot be, or are no more: negatives in a column that had none, or hardly any; zeros."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from suffice.risk.assessment import Assessment
 
 
 def domain(risk: Assessment) -> Finding | None:
-    """Any negative in a column without, or twice as many beyond chance: warn. Two values that become many: note.
+    """Any negative in a column without, twice as many beyond chance, or half of many zeros gone: warn. Two values that
+    become many: note.
 
     Nothing is clipped: that would break what was promised.
     """
@@ -16,19 +17,24 @@ def domain(risk: Assessment) -> Finding | None:
     new = {name: number for name, number in risk.negatives.items() if number > 0}
     words = [f"{name} {number:,} ({share(number, n)})" for name, number in new.items()]
     more = [f"{name} {after:,} in place of {before:,}" for name, (before, after) in risk.multiplied.items()]
-    if not words and not more:
+    gone = [f"{name} {after:,} in place of {before:,}" for name, (before, after) in risk.zeros_lost.items()]
+    if not words and not more and not gone:
         return _two_values(risk.two_values) if risk.two_values else None
+    free = "; observed-sign leaves such columns free" * risk.request.signs
     said = [f"Negative values in columns that had none: {listed(words)}."] * bool(words)
     said += [f"{listed(risk.two_values)}: two values become many (`integer`, reverse-map)."] * bool(risk.two_values)
-    free = "; observed-sign leaves such columns free" * risk.request.signs
     said += [f"Negative values multiply: {listed(more)}{free}."] * bool(more)
+    said += ["They are not clipped, which would change what is kept."] * bool(words or more)
+    said += [f"Exact zeros go: {listed(gone)}."] * bool(gone)
+    asked = f"Ask for bounds{' of these columns by name' * bool(more)} and use rotate, also after another method"
+    ways = [asked] * bool(words or more) + ["rotate, alone, keeps zeros" if gone else ""]
+    remedy = "; ".join([*filter(None, ways), "or tell the users of the release."])
     return Finding(
         "domain",
         "warn",
-        f"{' '.join(said)} They are not clipped, which would change what is kept.",
-        f"Ask for bounds{' of these columns by name' * bool(more)} and use rotate, also after another method; "
-        "or tell the users of the release.",
-        {**new, **{name: after for name, (_, after) in risk.multiplied.items()}},
+        " ".join(said),
+        remedy[0].upper() + remedy[1:],
+        {**{name: after for each in (risk.zeros_lost, risk.multiplied) for name, (_, after) in each.items()}, **new},
     )
 
 

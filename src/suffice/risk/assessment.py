@@ -91,6 +91,8 @@ class Assessment:
     """Columns with more negative values than before: how many they had and have."""
     shapes: Mapping[str, ColumnShape]
     """Columns that change: how far their distributions are from the original's."""
+    zeros_lost: Mapping[str, tuple[int, int]]
+    """Columns of other than two values with many exact zeros, half of which are gone: how many they had and have."""
     two_values: tuple[str, ...]
     """Columns of two values, one of them zero, that leave with others and were not to be whole numbers."""
     broken: Mapping[str, int]
@@ -157,6 +159,7 @@ def assess(
     some, like = _sample(done, seen), _likeness(done, method, pair, freedom)
     judging(3, 4)
     signs: SignCounts = seen["signs"]
+    emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
     found = Assessment(
         request=Request.of(method, design, seed, columns),
         freedom=freedom,
@@ -178,6 +181,7 @@ def assess(
         negatives=signs.new(design.confidential),
         multiplied=signs.multiplied(design.confidential),
         shapes=_shapes(done, some),
+        zeros_lost={name: each for name, each in emptied.items() if name not in sample.traits},
         two_values=_two_values(some, sample.traits, design.roles.integer),
         broken=dict(seen.get("limits", {})),
         unmoved=like.unmoved,

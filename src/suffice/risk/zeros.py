@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from suffice.protection.aligned import AlignedBlock
 from suffice.risk.matches import Matches
 
+MANY = 0.1
+"""The share of zeros that makes them a feature of a column."""
+
 
 @dataclass(frozen=True, repr=False)
 class ZeroCounts:
@@ -29,6 +32,12 @@ class ZeroCounts:
             for j, name in enumerate(names)
             if 0 < before[j] < cells[j] and both[j]
         }
+
+    def lost(self, names: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+        """Columns with many zeros of which the release has not half as many: before and after."""
+        cells, before, after, _ = self.table
+        many = (before >= MANY * cells) & (2 * after < before)
+        return {name: (int(before[j]), int(after[j])) for j, name in enumerate(names) if many[j]}
 
 
 class ZeroMeasure:
