@@ -31,7 +31,7 @@ def dominance(risk: Assessment) -> Finding | None:
             RULE,
             "stop",
             f"One record has nearly all of the variance of {listed(risk.cells.giants)}: {how}.",
-            "Leave that record out, release its logarithm, or name a column of size classes in `groups`.",
+            "Leave that record out, or release its logarithm.",
             {"columns": ", ".join(risk.cells.giants)},
         )
     if risk.cells.three and {"mean", "covariance"} <= keeps:
@@ -40,7 +40,7 @@ def dominance(risk: Assessment) -> Finding | None:
             "stop",
             f"Three records have nearly all of the variance of {listed(risk.cells.three)}: one of them subtracts its "
             "own square and reads the larger other off, to within 10 %.",
-            "Leave these records out, release its logarithm, or name a column of size classes in `groups`.",
+            "Leave these records out, or release its logarithm.",
             {"columns": ", ".join(risk.cells.three)},
         )
     cells = max(risk.cells.factors, key=lambda each: each.dominated, default=None) if "fit" in keeps else None
@@ -76,8 +76,8 @@ def _in_groups(worst: GroupSummary) -> Finding:
         "stop",
         f"{count(_groups(worst), 'group')} of {worst.groups:,} by {worst.name} whose {how} gives the largest "
         f"{worst.of} away to within 10 %, in some column.",
-        "Join these groups with others (small_groups, a larger smallest_group), protect the largest records apart, "
-        "or use larger clusters.",
+        "Join these groups with others (small_groups, a larger smallest_group), leave the largest records out, or use "
+        "larger clusters.",
         {"groups": _groups(worst), "of": worst.groups, "by": worst.name},
     )
 
