@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from suffice import Blend, Ipso, ResidualCorrelation, Seed, protect
+from suffice import Blend, Ipso, RankSwap, ResidualCorrelation, Roles, Seed, Shuffle, protect
 from suffice.algebra.decomposition import split
 from suffice.errors import GuardError
 from suffice.method.isometric import Isometric
@@ -18,6 +19,7 @@ from tests.attacks.victims import (
     public,
     residuals,
     roles,
+    rules,
     uncertain,
     unguarded,
 )
@@ -95,3 +97,23 @@ def test_what_a_blend_brings_back_is_on_the_ledger(first: Isometric, tmp_path: P
         release.write(tmp_path / f"{alpha}.csv")
     assert "residual-correlation" in seen[0]
     assert "repeated-release" in seen[1]
+
+
+def test_ten_rank_swaps_give_half_of_the_values_and_the_ledger_stops_the_second(tmp_path: Path) -> None:
+    """Of money with p = .1: values correlate with .3, since giants go elsewhere, and ranks with .98."""
+    y = np.exp(1.5 * np.random.default_rng(1).normal(size=N))
+    frame, own = pd.DataFrame({"x": np.arange(N) + 0.5, "y": y}), Roles(confidential=["y"], keep=["x"])
+
+    def near(order: np.ndarray) -> float:
+        return float((np.abs(np.sort(y)[order.argsort().argsort()] / y - 1) < 0.05).mean())
+
+    swapped = [protect(frame, own, RankSwap(p=0.1), seed=Seed.for_tests(key)) for key in range(10)]
+    ranks = [linked(release.frame, frame)["y"].rank().to_numpy() for release in swapped]
+    assert near(sum(ranks, np.zeros(N))) > 0.35 > 2 * near(ranks[0])
+    assert max(map(abs, swapped[0].assessment.resemblance.correlations)) < 0.7 < 0.97 < swapped[0].assessment.reach
+
+    key = Seed.new_file(tmp_path / "key")
+    protect(frame, own, RankSwap(p=0.1), seed=key).write(tmp_path / "1.csv")
+    with pytest.raises(GuardError, match="repeated-release"):
+        protect(frame, own, RankSwap(p=0.11), seed=key).write(tmp_path / "2.csv")
+    assert "repeated-release" not in rules(protect(frame, own, Shuffle(), seed=key), "stop", "warn")

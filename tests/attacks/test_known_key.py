@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import root
 
-from suffice import Ipso, ResidualCorrelation, Romm
+from suffice import Blend, Ipso, ResidualCorrelation, Restore, Romm, Seed, protect
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, scores, split
+from suffice.errors import GuardError
 from suffice.method.method import Method
 from suffice.seed import BlockKey
-from tests.attacks.victims import confidential, linked, profile, public, residuals, rules, uncertain, unguarded
+from tests.attacks.victims import confidential, linked, profile, public, residuals, roles, rules, uncertain, unguarded
 from tests.tolerances import CHANCE, ENGINE
 
 SHARE, LAM = 0.8, 0.3
@@ -111,3 +114,22 @@ def test_the_guard_speaks() -> None:
     release = unguarded(profile(), Ipso())
     assert "seed" in rules(release, "stop")
     assert any("NOT FOR RELEASE" in finding.message for finding in release.findings)
+
+
+def test_a_blend_is_undone_by_whoever_has_the_other_file(tmp_path: Path) -> None:
+    """A public file mixed in looks like masking: every value is its difference, to the last digits."""
+    frame, other = profile(), profile(seed=5)
+    release = unguarded(frame, Blend(other, alpha=0.4))
+    subtracted = confidential(linked(release.frame, frame)) - 0.6 * confidential(other)
+    assert np.allclose(subtracted / 0.4, confidential(frame))
+    for method in (Blend(other, alpha=0.4), Restore(other).then(Blend(alpha=0.2))):
+        stopped = protect(frame, roles(frame), method, seed=Seed.new_file(tmp_path / method.name))
+        assert "companion" in rules(stopped, "stop")
+    with pytest.raises(GuardError, match="companion"):
+        release.write(tmp_path / "out.csv")
+
+    said = {"companion": "made for this release and deleted"}
+    protect(frame, roles(frame), Blend(other, alpha=0.4), accept=said).write(tmp_path / "out.csv")
+    healed = protect(frame, roles(frame), Ipso().then(Blend(alpha=0.4)))
+    assert not rules(healed, "stop")
+    assert "companion" not in rules(unguarded(frame, Blend(other, alpha=0)), "stop")

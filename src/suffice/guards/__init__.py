@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from suffice.guards.canonical_correlation import canonical_correlation
 from suffice.guards.changed_records import changed_records
+from suffice.guards.companion import companion
 from suffice.guards.copies import copies
 from suffice.guards.degrees_of_freedom import degrees_of_freedom
 from suffice.guards.dependent_columns import dependent_columns
@@ -61,6 +62,7 @@ GUARDS: dict[str, Guard] = {
     "unmoved-records": unmoved_records,
     "limits": limits,
     "seed": seed,
+    "companion": companion,
     "row-order": row_order,
     "residual-correlation": residual_correlation,
     "canonical-correlation": canonical_correlation,

@@ -46,7 +46,6 @@ class Blend(Recordwise):
     """
 
     rounds: ClassVar = 1
-    mixes: ClassVar = True
     references: ClassVar = ("ESSnet (2009), section 1.5", "Dandekar, Domingo-Ferrer & Sebe (2002)")
 
     other: object = parameter(Data(), "the synthetic data set", None)
@@ -58,6 +57,10 @@ class Blend(Recordwise):
         Choice(("row", "nearest")), "which synthetic record each is mixed with", "row"
     )
     once: bool = parameter(Switch(), "whether every synthetic record is used once, for pair = nearest", False)
+
+    @property
+    def mixes(self) -> bool:  # type: ignore[override]
+        return self.alpha > 0 or self.pair == "nearest"
 
     def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
         """The blended records, and how often synthetic ones were used."""

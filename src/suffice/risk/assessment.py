@@ -123,11 +123,11 @@ class Assessment:
 
     @property
     def reach(self) -> float:
-        """The largest residual correlation that this release carries by intent."""
+        """The largest residual correlation that this release carries by intent, of values or of ranks."""
         request, alike = self.request, self.resemblance
         if request.independent:
             return 0.0
-        told = max(request.d_told if request.d else map(abs, alike.correlations), default=0.0)
+        told = max(request.d_told if request.d else map(abs, alike.correlations + alike.ranked), default=0.0)
         return max(told, alike.canonical) if alike.canonical > max(alike.null, WORTH) else told
 
 
@@ -243,7 +243,7 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
         sample, copied = _sample(made, made.seen), _copies(made, method)
         return TrialSight(
             closeness(made.seen, sample, names, handed, method.ranks),
-            Resemblance.of(made, pair, freedom),
+            Resemblance.of(made, pair, freedom, method.ranks),
             copied,
             by_chance(made.aligned, made.design) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),

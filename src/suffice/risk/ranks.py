@@ -62,7 +62,7 @@ class RankMeasure:
         """columns: where those of the sample stand among the confidential ones"""
         Y, Ystar = np.nan_to_num(sample.Y), np.nan_to_num(sample.Ystar)
         inorder = np.sort(Y, axis=0)
-        before, after = _ranks(inorder, Y), _ranks(inorder, Ystar)
+        before, after = rank_ends(inorder, Y), rank_ends(inorder, Ystar)
         way = np.maximum(np.maximum(after[0] - before[1], before[0] - after[1]), 0)
         windows = np.quantile(way, REACHES, axis=0, method="higher")
         some = np.linspace(0, len(Y) - 1, min(most, len(Y))).astype(np.intp)
@@ -74,7 +74,7 @@ class RankMeasure:
         return self.compared(aligned.Ystar[:, self.columns])
 
     def compared(self, released: Array) -> NDArray[np.int64]:
-        first, last = _ranks(self.inorder, released)
+        first, last = rank_ends(self.inorder, released)
         middle, found = first + last, np.empty((2 + len(self.windows), len(self.own)), dtype=np.int64)
         for i, (low, high) in enumerate(zip(self.first, self.last, strict=True)):  # one at a time, near the processor
             distance = sum((a - b) ** 2 for a, b in zip(low + high, middle.T, strict=True))
@@ -94,7 +94,7 @@ class RankMeasure:
         return RankMatches(Matches(tried, links, tried / n), Matches(tried, float(alone), tried / n))
 
 
-def _ranks(inorder: Array, values: Array) -> tuple[Array, Array]:
+def rank_ends(inorder: Array, values: Array) -> tuple[Array, Array]:
     """The first and the last rank of every value, column by column."""
     pairs = list(zip(inorder.T, values.T, strict=True))
     first = np.column_stack([np.searchsorted(y, v, "left") for y, v in pairs])

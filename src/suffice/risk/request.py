@@ -34,6 +34,8 @@ class Request:
     """Whether there are groups."""
     signs: bool = False
     """Whether bounds are to follow from the signs of the data."""
+    mixed: bool = False
+    """Whether records of the original are mixed into a data set that was given."""
 
     @classmethod
     def of(cls, method: Method, design: Design, seed: Seed, columns: tuple[str, ...]) -> Self:
@@ -49,6 +51,7 @@ class Request:
             bool(method.apart_of),
             *joined,
             observed(design.roles.bounds),
+            method.mixes and method.companion is not None,
         )
 
     @property

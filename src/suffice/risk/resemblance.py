@@ -14,6 +14,7 @@ from suffice.measure.measure import SHARE, Measure, Value
 from suffice.measure.pair import FilePair
 from suffice.protection.protected import Protected
 from suffice.risk.freedom import Freedom
+from suffice.risk.ranks import rank_ends
 from suffice.risk.residuals import ResidualPair, stacked_residuals
 from suffice.risk.weights import WeightSummary
 
@@ -39,9 +40,11 @@ class Resemblance:
     """Share of the residual variance in scores that are not kept."""
     columns: tuple[str, ...] = ()
     """Those in which residuals are most alike."""
+    ranked: tuple[float, ...] = ()
+    """Of what keeps ranks: correlations of the ranks of residuals, in the sampled records of every stratum."""
 
     @classmethod
-    def of(cls, done: Protected, pair: ResidualPair, freedom: Freedom) -> Self:
+    def of(cls, done: Protected, pair: ResidualPair, freedom: Freedom, ranks: bool = False) -> Self:
         E, Estar = pair.E, pair.Estar
         canonical, kept, altered, columns = _alike(E, Estar, done.design.confidential)
         chance = _null(done, pair, freedom) if canonical > WORTH else 0.0
@@ -49,7 +52,16 @@ class Resemblance:
         parts = _in_parts(done) if len(done.strata) > 1 else np.zeros((0, len(alike)))
         worst = np.vstack([alike, parts])
         told = worst[np.abs(worst).argmax(axis=0), np.arange(len(alike))].tolist()
-        return cls(canonical, chance, tuple(told), kept, freedom.residual_rank, altered, columns)
+        return cls(
+            canonical,
+            chance,
+            tuple(told),
+            kept,
+            freedom.residual_rank,
+            altered,
+            columns,
+            _ranked(pair) if ranks else (),
+        )
 
 
 def _alike(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[float, int, float, tuple[str, ...]]:
@@ -69,6 +81,18 @@ def _alike(E: Array, Estar: Array, names: tuple[str, ...]) -> tuple[float, int, 
 def _correlations(E: Array, Estar: Array) -> tuple[float, ...]:
     inner, norms = (E * Estar).sum(axis=0), np.linalg.norm(E, axis=0) * np.linalg.norm(Estar, axis=0)
     return tuple(np.where(norms > 0, inner / np.where(norms > 0, norms, 1.0), 0.0).tolist())
+
+
+def _ranked(pair: ResidualPair) -> tuple[float, ...]:
+    """Spearman's correlations: a giant that goes elsewhere hides from Pearson's that all others stay near."""
+    scores = [[_scores(A) for A in some] for some in pair.sample if len(some[0])]
+    return _correlations(*(np.vstack(side) for side in zip(*scores, strict=True))) if scores else ()
+
+
+def _scores(A: Array) -> Array:
+    """Ranks of every column about their middle, as shares of the records; equal values share theirs."""
+    first, last = rank_ends(np.sort(A, axis=0), A)
+    return np.asarray((first + last + 1) / (2 * len(A)) - 0.5)
 
 
 def _in_parts(done: Protected) -> Array:

@@ -59,7 +59,8 @@ class TrialSight:
 
     def same(self, other: TrialSight) -> bool:
         """Whether nothing was drawn."""
-        mine = replace(self.resemblance, null=other.resemblance.null)  # for which rows are permuted
+        alike = other.resemblance
+        mine = replace(self.resemblance, null=alike.null, ranked=alike.ranked)  # for which rows are permuted, sampled
         return replace(self, resemblance=mine) == other
 
 
@@ -94,6 +95,7 @@ def _together(made: list[TrialSight]) -> TrialSight:
         canonical=fmean(each.canonical for each in every),
         null=fmean(each.null for each in every),
         correlations=tuple(np.abs([each.correlations for each in every]).mean(axis=0).tolist()),
+        ranked=tuple(np.abs([each.ranked for each in every]).mean(axis=0).tolist()),
     )
     return TrialSight(
         reduce(add, (each.closeness for each in made)),
