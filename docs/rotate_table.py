@@ -98,9 +98,9 @@ def together(keys: int) -> Iterator[str]:
             two, three = (np.mean([getattr(score, which) for score in scores]) for which in ("second", "third"))
             yield (
                 f"| {'Census' if name.startswith('CASC') else name} | {words} | {sweeps} "
-                f"| {_no0(two)} / {_no0(three)} | {_no0(ks)} "
+                f"| {no0(two)} / {no0(three)} | {no0(ks)} "
                 f"| {skew:.0%}, {kurt:.0%} | {linked:.2%} ({1 / len(Y):.2%}) "
-                f"| {_no0(average_correlation(Y, made))} ({_no0(permuted(Y, made))}) "
+                f"| {no0(average_correlation(Y, made))} ({no0(permuted(Y, made))}) "
                 f"| {memory[0].rank}, {memory[1].rank} of {memory[0].of} "
                 f"| {memory[0].apart:.2f}, {memory[1].apart:.2f} |"
             )
@@ -151,9 +151,9 @@ def _alone(name: str, given: tuple[str, ...], records: Records, keys: int) -> st
     ratio, sweeps = max(walk.ratio for walk in found), max(walk.sweeps for walk in found)
     # with a column given both follow it: what is compared is what is left about the line
     E, *rest = (A - records.X @ np.linalg.lstsq(records.X, A, rcond=None)[0] for A in (y, *made))
-    memory = f"{_no0(average_correlation(E, rest))} ({_no0(permuted(E, rest, 199))})"
+    memory = f"{no0(average_correlation(E, rest))} ({no0(permuted(E, rest, 199))})"
     return (
-        f"| {name} | {', '.join(given)} | {sweeps:,} | {_no0(ks)} | {factor:.2f} | {before:.2f} -> {worst:.2f} "
+        f"| {name} | {', '.join(given)} | {sweeps:,} | {no0(ks)} | {factor:.2f} | {before:.2f} -> {worst:.2f} "
         f"| {'(free)' if below is None else below} | {ratio:.1f} | {memory} |"
     )
 
@@ -178,13 +178,22 @@ def three_given(keys: int) -> Iterator[str]:
         most = np.max(np.mean([np.abs(kurtosis(each) - k) / k for each in made], axis=0))
         sweeps = sorted({walk.sweeps for walk in found})
         yield (
-            f"| {words} | {sweeps[0]:,}-{sweeps[-1]:,} | {_no0(canonical)} ({_no0(found[0].null)}) | {linked:.2%} "
-            f"| {_no0(ks)} | {skew:.0%}, {kurt:.0%} | {most:.0%} |"
+            f"| {words} | {sweeps[0]:,}-{sweeps[-1]:,} | {no0(canonical)} ({no0(found[0].null)}) | {linked:.2%} "
+            f"| {no0(ks)} | {skew:.0%}, {kurt:.0%} | {most:.0%} |"
         )
 
 
-def _no0(value: float) -> str:
+def no0(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def write(path: Path, name: str, by: str, lines: list[str]) -> None:
+    """Put a table where a page has its last one."""
+    page = path.read_text("utf-8")
+    first, last = f"<!-- {name}: written by docs/{by} -->", f"<!-- end of {name} -->"
+    before, _, rest = page.partition(first)
+    _, _, after = rest.partition(last)
+    path.write_text(f"{before}{first}\n\n{chr(10).join(lines)}\n\n{last}{after}", "utf-8")
 
 
 TABLES = {"together": together, "alone": alone, "one": one_given, "three": three_given}
@@ -197,8 +206,4 @@ if __name__ == "__main__":
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
             lines.append(line)
-        page = PAGE.read_text("utf-8")
-        first, last = f"<!-- {each}: written by docs/rotate_table.py -->", f"<!-- end of {each} -->"
-        before, _, rest = page.partition(first)
-        _, _, after = rest.partition(last)
-        PAGE.write_text(f"{before}{first}\n\n{chr(10).join(lines)}\n\n{last}{after}", "utf-8")
+        write(PAGE, each, Path(__file__).name, lines)

@@ -76,6 +76,28 @@ def test_the_remedy_heals(key: int) -> None:
     assert rules(few, "stop") == {"seed"}
 
 
+def test_in_a_group_there_are_fewer_to_hide_among() -> None:
+    """Groups are public: who looks for a record in its own finds eight times as many as in the whole file."""
+    frame, groups = money(columns=3), np.arange(600) % 6
+    roles = Roles(confidential=list(frame), groups=["g"])
+    release, other = (
+        protect(frame.assign(g=groups), roles, method, seed=Seed.for_tests(1))
+        for method in (RankSwap(p=0.2), Shuffle())
+    )
+    after = release.aligned()[list(frame)]
+    whole = found(frame, release, 1.0)[1]
+    Y, Ystar = frame.to_numpy(float), after.to_numpy(float)
+    far = np.full((600, 600), np.inf)
+    for g in range(6):
+        own = np.flatnonzero(groups == g)
+        first, second = (np.array([ranks(A[own], Y[own])[0]]) for A in (Y, Ystar))
+        far[np.ix_(own, own)] = ((first[0][:, None] - second[0][None]) ** 2).sum(axis=2)
+    inside = float((far.argmin(1) == np.arange(600)).mean())
+    assert inside > 0.1 > 0.05 > whole
+    assert "rank-linkage" in rules(release, "stop")
+    assert rules(other, "stop") == {"seed"}
+
+
 def test_every_value_leaves_and_that_is_said() -> None:
     """Who is known to be the largest is told by the largest value, whatever record it stands with."""
     frame = money(columns=2)

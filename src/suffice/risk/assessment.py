@@ -34,7 +34,7 @@ from suffice.risk.linkage import LinkMeasure
 from suffice.risk.matches import Matches
 from suffice.risk.parts import told_apart
 from suffice.risk.precision import digits_lost
-from suffice.risk.ranks import RankMeasure
+from suffice.risk.ranks import RankMeasure, rank_matches
 from suffice.risk.reflection import OneDirection, reflected
 from suffice.risk.request import Request
 from suffice.risk.resemblance import WORTH, Resemblance
@@ -264,9 +264,10 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
     if LINKED * found.linkage.of < found.linkage.found and found.linkage.of < n:
         measure = LinkMeasure.of_sample(sample, places)
         found = replace(found, linkage=measure.matches(folded(done, measure), n))
-    if len(sample.Y) < n and max(found.ranks.linked.excess, found.ranks.alone.excess) > RANKS:
-        ranks = RankMeasure.of_sample(sample, places)
-        found = replace(found, ranks=ranks.matches(folded(done, ranks), n))
+    large = sample.inside(-1)
+    if 0 < len(large.Y) < n and max(found.ranks.linked.excess, found.ranks.alone.excess) > RANKS:
+        ranks = RankMeasure.of_sample(large, places)
+        found = replace(found, ranks=rank_matches(sample, least=0) + ranks.matches(folded(done, ranks), n))
     return replace(like, closeness=found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self
 
@@ -32,12 +32,20 @@ class RankMatches:
         return RankMatches(self.linked + other.linked, self.alone + other.alone)
 
 
-def rank_matches(sample: RecordSample) -> RankMatches:
-    """Sampled records that are found among the sampled released ones."""
-    if not len(sample.Y) or not sample.names:
-        return RankMatches()
-    measure = RankMeasure.of_sample(sample, tuple(range(len(sample.names))), SOME)
-    return measure.matches(measure.compared(np.nan_to_num(sample.Ystar)), len(sample.Y))
+def rank_matches(sample: RecordSample, least: int = -1) -> RankMatches:
+    """Sampled records that are found among the sampled released ones, those of a small stratum in their own.
+
+    least: the first stratum that is looked at; 0: only small ones
+    """
+    found, chance, columns = RankMatches(), 0.0, tuple(range(len(sample.names)))
+    for stratum in np.unique(sample.strata[sample.strata >= least]) if columns else ():
+        own = sample.inside(stratum)
+        most = max(1, SOME * len(own.Y) // len(sample.Y))
+        measure, another = (RankMeasure.of_sample(each, columns, most) for each in (own, own.shifted()))
+        found += measure.matches(measure.compared(np.nan_to_num(own.Ystar)), len(own.Y))
+        chance += another.matches(another.compared(np.nan_to_num(own.Ystar)), len(own.Y)).alone.found
+    alone = found.alone  # few records are often alone, with many columns, whatever was released
+    return replace(found, alone=replace(alone, chance=max(alone.chance, chance)))
 
 
 @dataclass(frozen=True, repr=False)

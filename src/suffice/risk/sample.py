@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.strata import Strata
 
 MOST = 2000
 """Records of a part that are looked at."""
 
-Piece = tuple[Array, Array, NDArray[np.int64]]
-"""Values before and after, and parts, of the sampled records of a block."""
+Piece = tuple[Array, Array, NDArray[np.int64], NDArray[np.int64]]
+"""Values before and after, parts and strata of the sampled records of a block."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,24 +35,26 @@ class SampleMeasure:
     """Takes the records at some places, whatever the key; `parts`: what each was protected with.
 
     A part is one of the methods for parts of the records, on strata of about one size: a small group may hardly move
-    where a large one does.
+    where a large one does. Small strata are taken whole, so that records can be looked for in their own.
     """
 
     places: NDArray[np.int64]
     parts: NDArray[np.int64]
+    strata: NDArray[np.int64]
+    """The number of a stratum that was taken whole, -1 elsewhere."""
 
     @classmethod
     def of_file(cls, n: int, strata: Strata | None) -> Self:
         """Of a file of n records: all of a small part, some of a large one."""
         if strata is None:
             places = np.sort(np.random.default_rng(n).choice(n, min(n, MOST), replace=False, shuffle=False))
-            return cls(places, np.zeros(len(places), dtype=np.int64))
-        sizes = np.bincount(strata.labels, minlength=strata.count)
+            return cls(places, *(np.full(len(places), each, dtype=np.int64) for each in (0, -1)))
+        sizes, rng = np.bincount(strata.labels, minlength=strata.count), np.random.default_rng(n)
         method = np.array(strata.method or [0] * strata.count)
-        part = (64 * method + np.log2(np.maximum(sizes, 1)).astype(np.int64) // 2)[strata.labels]
-        order = np.random.default_rng(n).permutation(n)
-        chosen = np.sort(np.concatenate([order[part[order] == each][:MOST] for each in np.unique(part)]))
-        return cls(chosen, part[chosen])
+        part = 64 * method + np.log2(np.maximum(sizes, 1)).astype(np.int64) // 2
+        chosen = np.sort(np.concatenate([_chosen(strata.labels, sizes, part == each, rng) for each in np.unique(part)]))
+        own = strata.labels[chosen]
+        return cls(chosen, part[own], np.where(sizes[own] <= MOST, own, -1).astype(np.int64))
 
     def of(self, aligned: AlignedBlock) -> Pieces:
         first, last = np.searchsorted(self.places, [aligned.start, aligned.start + len(aligned.Y)])
@@ -62,17 +64,32 @@ class SampleMeasure:
         Y, Ystar = aligned.Y[rows], aligned.Ystar[rows]
         if aligned.hole is not None:
             Y, Ystar = (np.where(aligned.hole[rows], np.nan, A) for A in (Y, Ystar))
-        return Pieces(((Y, Ystar, self.parts[first:last]),))
+        return Pieces(((Y, Ystar, self.parts[first:last], self.strata[first:last]),))
+
+
+def _chosen(
+    labels: NDArray[np.int32], sizes: NDArray[np.int64], inside: Flags, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Records of some strata: small strata whole, until they are enough; some of the records of all large ones."""
+    small, found = np.flatnonzero(inside & (sizes <= MOST)), np.zeros(0, dtype=np.intp)
+    if len(small):
+        order = rng.permutation(small)
+        taken = np.zeros(len(sizes), dtype=bool)
+        taken[order[: np.searchsorted(np.cumsum(sizes[order]), MOST) + 1]] = True
+        found = np.flatnonzero(taken[labels])
+    large = np.flatnonzero((inside & (sizes > MOST))[labels])
+    return np.concatenate([found, rng.choice(large, min(len(large), MOST), replace=False)])
 
 
 @dataclass(frozen=True, repr=False)
 class RecordSample:
-    """Sampled records: values before and after (nan where missing), columns that move, and the part of each."""
+    """Sampled records: values before and after (nan where missing), columns that move, part and stratum of each."""
 
     names: tuple[str, ...]
     Y: Array
     Ystar: Array
     parts: NDArray[np.int64]
+    strata: NDArray[np.int64]
 
     @classmethod
     def of(cls, names: tuple[str, ...], found: Sequence[Piece]) -> Self:
@@ -81,8 +98,17 @@ class RecordSample:
         Y = np.vstack([none, *(piece[0] for piece in found)])
         Ystar = np.vstack([none, *(piece[1] for piece in found)])
         moves = np.flatnonzero(((Ystar != Y) & ~np.isnan(Y)).any(axis=0))
-        parts = np.concatenate([np.zeros(0, dtype=np.int64), *(piece[2] for piece in found)])
-        return cls(tuple(names[j] for j in moves), Y[:, moves], Ystar[:, moves], parts)
+        labels = [np.concatenate([np.zeros(0, dtype=np.int64), *(piece[at] for piece in found)]) for at in (2, 3)]
+        return cls(tuple(names[j] for j in moves), Y[:, moves], Ystar[:, moves], *labels)
+
+    def inside(self, stratum: int) -> RecordSample:
+        """The records of one stratum, or with -1 of all that were not taken whole."""
+        own = self.strata == stratum
+        return replace(self, Y=self.Y[own], Ystar=self.Ystar[own], parts=self.parts[own], strata=self.strata[own])
+
+    def shifted(self) -> RecordSample:
+        """With every released record beside the next original one: what chance finds."""
+        return replace(self, Ystar=np.roll(self.Ystar, 1, axis=0))
 
     def columns(self) -> Iterator[tuple[str, int, Array, Array]]:
         """Every column in every part: its name, the part, and values before and after that are there."""

@@ -57,6 +57,7 @@ class Distribution(Statistic):
 
     name: ClassVar = "distribution"
     words: ClassVar = "distributions"
+    in_groups: ClassVar = True
     despite_holes: ClassVar = True
     grants: ClassVar = "shapes of distributions, quantiles, extremes and signs"
 
