@@ -180,7 +180,8 @@ def test_genuine_rows_are_told_by_their_digits() -> None:
 
 
 def sampled(y: Array, after: Array) -> RecordSample:
-    return RecordSample.of(("y0",), [(y[:, None], after[:, None], np.zeros(len(y), dtype=np.int64))])
+    where = np.zeros((2, len(y)), dtype=np.int64)
+    return RecordSample.of(("y0",), [(y[:, None], after[:, None], *where)])
 
 
 def money_with_zeros() -> pd.DataFrame:
