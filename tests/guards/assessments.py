@@ -25,8 +25,8 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
     "request": (
         Request,
         {
-            name: name
-            for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns", "parts", "signs")
+            **{name: name for name in ("confidential", "promises", "independent", "shared", "d", "seed", "columns")},
+            **{name: name for name in ("parts", "signs", "mixed")},
         },
     ),
     "freedom": (Freedom, {"n": "n", "rank": "rank", "residual_rank": "residual_rank"}),
@@ -64,6 +64,7 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
             "kept_scores": "kept_scores",
             "scores": "scores",
             "altered_share": "altered_share",
+            "ranked": "ranked",
             "alike_columns": "columns",
         },
     ),

@@ -162,6 +162,8 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("householder", {"correlations": (0.9, 0.1), "whole_numbers": ("wages",), "earlier": (0.2,)}, None),
     ("seed", {"seed": "tests"}, "stop"),
     ("seed", {"seed": "file"}, None),
+    ("companion", {"mixed": True}, "stop"),
+    ("companion", {"mixed": False}, None),
     ("row-order", {"order": FIVE}, None),
     ("row-order", {"order": above(FIVE)}, "stop"),
     ("row-order", {"order": -1.0}, "stop"),
@@ -300,6 +302,8 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("repeated-release", {"d": (0.9,), "earlier": (0.9,)}, "warn"),  # r = 8.5
     ("repeated-release", {"d": (0.9,), "earlier": (0.9, 0.9)}, "stop"),  # r = 12.8
     ("repeated-release", {"d": (1.0,), "earlier": (0.1,)}, "stop"),
+    ("repeated-release", {"ranked": (0.97,), "earlier": (0.1,)}, "stop"),
+    ("repeated-release", {"ranked": (0.97,), "earlier": (0.1,), "independent": True}, None),
     ("repeated-release", {"earlier": (0.0,) * 1000, "independent": True}, None),  # IPSO may be repeated
     ("repeated-release", {"earlier": (0.99,), "independent": True}, None),  # it adds nothing to what is out
     ("zero-weights", {"unweighted": 1}, "warn"),

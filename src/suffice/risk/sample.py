@@ -89,7 +89,7 @@ class RecordSample:
     Y: Array
     Ystar: Array
     parts: NDArray[np.int64]
-    strata: NDArray[np.int64]
+    told: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, names: tuple[str, ...], found: Sequence[Piece]) -> Self:
@@ -101,10 +101,15 @@ class RecordSample:
         labels = [np.concatenate([np.zeros(0, dtype=np.int64), *(piece[at] for piece in found)]) for at in (2, 3)]
         return cls(tuple(names[j] for j in moves), Y[:, moves], Ystar[:, moves], *labels)
 
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """The stratum of each record that was taken whole, -1 elsewhere."""
+        return np.full(len(self.Y), -1) if self.told is None else self.told
+
     def inside(self, stratum: int) -> RecordSample:
         """The records of one stratum, or with -1 of all that were not taken whole."""
         own = self.strata == stratum
-        return replace(self, Y=self.Y[own], Ystar=self.Ystar[own], parts=self.parts[own], strata=self.strata[own])
+        return replace(self, Y=self.Y[own], Ystar=self.Ystar[own], parts=self.parts[own], told=self.strata[own])
 
     def shifted(self) -> RecordSample:
         """With every released record beside the next original one: what chance finds."""
