@@ -30,13 +30,30 @@ from suffice.release.release import Release
 from suffice.report.exhibit import Exhibit
 from suffice.report.page import render
 from suffice.risk import (
+    attribute_disclosure,
     copies,
     distance_linkage,
+    identification,
+    individual_risk,
+    inference,
     interval_disclosure,
+    k_anonymity,
+    l_diversity,
+    linkability,
+    membership,
     memory,
+    model_inference,
+    model_risk,
     nearness,
+    probabilistic_linkage,
     ranks,
+    replicated_uniques,
     resemblance,
+    robust_intervals,
+    sd_intervals,
+    singling_out,
+    sparse_records,
+    suda,
 )
 from suffice.rows.bridge import arrow
 from suffice.rows.memory import MemoryRows
@@ -59,7 +76,12 @@ from suffice.utility import (
 )
 from suffice.utility.analysis import Analysis
 
-RISK = (distance_linkage, ranks, interval_disclosure, nearness, copies, resemblance, memory)
+RISK = (
+    *(distance_linkage, ranks, probabilistic_linkage, interval_disclosure, sd_intervals, robust_intervals, nearness),
+    *(copies, resemblance, memory, membership, singling_out, linkability, inference, model_inference, identification),
+    *(k_anonymity, l_diversity, individual_risk, suda, model_risk, replicated_uniques, attribute_disclosure),
+    sparse_records,
+)
 UTILITY = (
     information_loss,
     propensity,

@@ -1,0 +1,111 @@
+"""How many records share a record's categories: in the file, and in the population by their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.measure.pair import FilePair
+from suffice.rows.arrow import as_float
+
+Levels = NDArray[np.int64]
+"""A number for every value of a column; -1 where none is there."""
+
+
+@dataclass(frozen=True, repr=False)
+class KeyCounts:
+    """For each record: `sample`, the records with its categories; `population`, the sum of their weights."""
+
+    sample: Array
+    population: Array
+
+
+def levels(*columns: Any) -> tuple[Levels, ...]:
+    """Numbers for the values of arrow columns, the same in all of them.
+
+    >>> levels(pa.array(["b", "a", None, "b"]))[0].tolist()
+    [0, 1, -1, 0]
+    """
+    parts = [pa.chunked_array([each]) if isinstance(each, pa.Array) else each for each in columns]
+    parts = [each.cast(each.type.value_type) if pa.types.is_dictionary(each.type) else each for each in parts]
+    if len({each.type for each in parts}) > 1:
+        plain = all(pa.types.is_floating(each.type) or pa.types.is_integer(each.type) for each in parts)
+        parts = [each.cast(pa.float64() if plain else pa.string()) for each in parts]
+    joined = pa.chunked_array([chunk for each in parts for chunk in each.chunks], type=parts[0].type)
+    found = joined.combine_chunks().dictionary_encode().indices
+    numbers = np.asarray(pc.fill_null(found, -1), dtype=np.int64)
+    return tuple(np.split(numbers, np.cumsum([len(each) for each in parts])[:-1]))
+
+
+def joint(columns: Sequence[Levels], n: int) -> Levels:
+    """One number for every combination of levels that is there, missing being a level."""
+    found = np.zeros(n, dtype=np.int64)
+    for each in columns:
+        found = np.unique(found * (each.max(initial=-1) + 2) + each + 1, return_inverse=True)[1].astype(np.int64)
+    return found
+
+
+def key_counts(columns: Sequence[Levels], weights: Array | None = None, alpha: float = 1.0) -> KeyCounts:
+    """Records that agree in every key; a missing cell agrees with all.
+
+    alpha: what a record counts for another that has a value where it has none itself; 1 where nothing is missing
+    (Templ, Kowarik & Meindl 2015, section 2.3)
+
+    >>> a, b = np.array([0, 0, 1, -1]), np.array([5, 5, 5, 5])
+    >>> key_counts([a, b]).sample.tolist(), key_counts([a, b], alpha=0.5).sample.tolist()
+    ([3.0, 3.0, 2.0, 4.0], [2.5, 2.5, 1.5, 4.0])
+    """
+    n = len(columns[0])
+    w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    patterns, pattern = np.unique(np.column_stack([each < 0 for each in columns]), axis=0, return_inverse=True)
+    places = [np.flatnonzero(pattern.ravel() == number) for number in range(len(patterns))]
+    sample, population = np.zeros(n), np.zeros(n)
+    for hole, own in zip(patterns, places, strict=True):
+        for theirs, others in zip(patterns, places, strict=True):
+            both = np.concatenate([own, others])
+            shared = [each[both] for each, a, b in zip(columns, hole, theirs, strict=True) if not (a or b)]
+            key = joint(shared, len(both))
+            mine, found = key[: len(own)], key[len(own) :]
+            share = alpha if (theirs & ~hole).any() else 1.0
+            size = int(key.max(initial=0)) + 1
+            sample[own] += share * np.bincount(found, minlength=size)[mine]
+            population[own] += share * np.bincount(found, w[others], minlength=size)[mine]
+    return KeyCounts(sample, population)
+
+
+def keyed(pair: FilePair) -> list[tuple[Levels, Levels]]:
+    """The categories that an intruder may know, of the original and of the release; all if none is given."""
+    names = pair.known or pair.categories
+    before, after = pair.table(pair.before, names), pair.table(pair.after[0], names)
+    return [(one, two) for one, two in (levels(before[name], after[name]) for name in names)]
+
+
+def combined(pair: FilePair) -> tuple[Levels, Levels]:
+    """Combinations of these categories, by number, of the original and of the release."""
+    n = len(pair.before[(pair.known or pair.categories)[0]])
+    columns = [np.concatenate(each) for each in keyed(pair)]
+    both = joint(columns, len(columns[0]))
+    return both[:n], both[n:]
+
+
+def secrets(pair: FilePair) -> dict[str, tuple[Levels, Levels]]:
+    """The values of every confidential column, by number, of the original and of the release."""
+    names = [name for name in pair.roles.confidential if name in pair.before]
+    before, after = pair.table(pair.before, names), pair.table(pair.after[0], names)
+    found = {name: levels(before[name], after[name]) for name in names}
+    return {name: (one, two) for name, (one, two) in found.items()}
+
+
+def released_weight(pair: FilePair) -> Array | None:
+    """The weights that stand beside the released records; without alignment those of the original are not theirs."""
+    name = pair.roles.weight
+    if name is not None and name in pair.after[0]:
+        return as_float(pair.after[0][name])
+    return pair.weight if pair.aligned else None

@@ -1,0 +1,35 @@
+"""Standard-deviation intervals: records near their released ones in all columns (Mateo-Sanz et al. 2004; dRisk)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.algebra.array import Array
+from suffice.measure.measure import SHARE, Measure
+
+
+def sd_intervals(Y: Array, Ystar: Array, k: float = 0.05) -> float:
+    """The share of records with every original value less than k standard deviations from the released one.
+
+    The standard deviation is that of the *released* column, with n - 1.
+
+    >>> Y = np.arange(8.0).reshape(4, 2)
+    >>> sd_intervals(Y, Y), sd_intervals(Y, Y[::-1])
+    (1.0, 0.0)
+    """
+    reach = k * Ystar.std(axis=0, ddof=1)
+    return float((np.abs(Y - Ystar) <= reach).all(axis=1).mean()) if len(Y) > 1 else 0.0
+
+
+MEASURES = (
+    Measure(
+        "sd-intervals",
+        lambda pair: sd_intervals(pair.Y, pair.Ystar),
+        frozenset({"aligned rows", "numbers"}),
+        SHARE,
+        "higher is riskier",
+        "share of records with every original value within .05 standard deviations, of the released column, of its "
+        "released value",
+        "Mateo-Sanz, Sebe & Domingo-Ferrer (2004)",
+    ),
+)
