@@ -16,6 +16,15 @@ NOISE = (0.0, 0.1, 0.5, 2.0)
 """In standard deviations of a column, and as shares of the categories that are drawn anew."""
 EXCEPT = {
     "interval-disclosure-nearest": "chance: a record of the same law lies near, whoever it is",
+    **dict.fromkeys(("identification-risk", "identification-risk-joint"), "copy: others match too"),
+    **dict.fromkeys(
+        ("k-anonymity", "individual-risk", "special-uniques", "model-risk"),
+        "copy and monotone: of the released categories alone, whatever they were",
+    ),
+    "l-diversity": "copy: of the released records alone",
+    **dict.fromkeys(("replicated-uniques", "attribute-disclosure"), "copy: no more than the original has"),
+    "membership-tpr": "monotone: 1 % of the hold-out are two records",
+    "sparse-records": "chance and monotone: of the original alone",
 }
 """What is not asked of a measure, and why."""
 

@@ -125,7 +125,7 @@ def test_probabilistic_linkage_finds_what_agreement_is_worth():
     rng = np.random.default_rng(9)
     told = Y + 0.02 * Y.std(axis=0) * rng.normal(size=Y.shape)
     told[:, 3] = rng.permutation(told[:, 3])
-    found = probabilistic_linkage(Y, told)
+    found = probabilistic_linkage(Y, told, 0.1 * Y.std(axis=0))
     assert (found.m[:3] > 0.9).all()
     assert found.m[3] < 0.6
     assert found.share > 0.7
