@@ -57,6 +57,17 @@ def test_scores_are_shown_and_written(run, tmp_path: Path):
     assert "PRIVATE" in (tmp_path / "s.html").read_text(encoding="utf-8")
 
 
+def test_analyses_and_a_subdomain_are_words(run):
+    asked = ("--measure", "interval-overlap", "--analysis", "lm: a ~ b", "--where", "b > 1 and id < 30", "--json")
+    code, out, _ = run(*BOTH, *asked)
+    assert code == 0
+    assert [*json.loads(out)["scores"][0]["parts"]] == ["lm: a ~ b, 1", "lm: a ~ b, b"]
+    for words, match in ((("--where", "b >"), "ends too early"), (("--analysis", "a b"), "is not understood")):
+        code, _, err = run(*BOTH, *words)
+        assert code == 2
+        assert match in err
+
+
 @pytest.mark.parametrize(
     ("words", "change", "code", "said"),
     [

@@ -114,12 +114,14 @@ def test_synthpop_propensity_with_products():
     assert found.told.wilcoxon == float(row["U"])
 
 
-def test_synthpop_propensity_by_a_tree():
-    """Of categories, rpart's number; its trees of numbers with missing cells are others (docs/measures.md)."""
-    row = peer("cart_cat")
-    found = tree_propensity(files("sex", "edu", "marital"), 0)
+@pytest.mark.parametrize(("label", "names"), [("cat", ("sex", "edu", "marital")), ("mix", MIX), ("all", ())])
+def test_synthpop_propensity_by_a_tree(label: str, names: tuple[str, ...]):
+    """The trees of rpart, of numbers, categories and missing cells."""
+    row = peer(f"cart_{label}")
+    found = tree_propensity(files(*names), 0)
     assert found.pmse == pytest.approx(float(row["pMSE"]), rel=R)
     assert found.told.specks == pytest.approx(float(row["SPECKS"]), rel=R)
+    assert found.told.correct == pytest.approx(float(row["PO50"]), rel=R)
     assert found.told.wilcoxon == float(row["U"])
 
 

@@ -84,6 +84,16 @@ def test_tables_by_other_hands():
     assert TableFit.of(o, 3 * o).voas_williamson == pytest.approx(0)  # shares count, not how many records there are
 
 
+def test_a_table_of_synthpop():
+    """SD2011, sex by education, original and synthetic, and what synthpop 1.9-3 prints of them."""
+    o = np.array([358, 604, 890, 723, 612, 870, 318, 618, 4, 3], dtype=float)
+    s = np.array([374, 612, 824, 760, 580, 854, 331, 652, 9, 4], dtype=float)
+    theirs = {"VW": 16.222067806520357, "FT": 16.380339022041717, "JSD": 0.00058883392898724236, "SPECKS": 0.0228}
+    theirs |= {"G": 16.951157469958702, "WMabsDD": 14.032600664738634, "U": 12856821, "dBhatt": 0.020236315760313223}
+    found = TableFit.of(o, s).statistics
+    assert {name: found[name] for name in theirs} == pytest.approx(theirs, rel=1e-8)
+
+
 def test_ratios_of_tables_are_one_where_the_release_is_drawn_from_the_original():
     rng = np.random.default_rng(2)
     o = np.array([100.0, 200.0, 300.0, 400.0])

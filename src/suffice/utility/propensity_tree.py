@@ -76,7 +76,7 @@ class _Node:
     below: tuple[_Node, _Node] | None = None
     splits: int = 0
     risk: float = 0.0
-    """Misclassified records of its leaves."""
+    """Misclassified records of its leaves, and `splits` above them, branches aside that would be cut before it."""
 
     def leaves(self) -> Sequence[_Node]:
         return [self] if self.below is None else [leaf for node in self.below for leaf in node.leaves()]
@@ -84,11 +84,11 @@ class _Node:
 
 @dataclass(frozen=True, repr=False)
 class _Grower:
-    """Columns as places among their values, side by side: where each starts, and whether its values have an order."""
+    """Columns as places among their values, side by side: of each place its column, and whether it is of numbers."""
 
     places: Codes
-    starts: Sequence[int]
-    ordered: Sequence[bool]
+    column: Codes
+    ordered: Flags
 
     @classmethod
     def of(cls, files: TwoFiles) -> _Grower:
@@ -103,8 +103,9 @@ class _Grower:
                 columns.append(hole.astype(np.float64))
                 ordered.append(False)
         coded = [_places(column, order) for column, order in zip(columns, ordered, strict=True)]
-        starts = np.concatenate([[0], np.cumsum([each.max(initial=0) + 1 for each in coded])])
-        return cls(np.column_stack(coded) + starts[:-1], starts.tolist(), ordered)
+        sizes = [int(each.max(initial=0)) + 1 for each in coded]
+        column = np.repeat(np.arange(len(sizes)), sizes)
+        return cls(np.column_stack(coded) + np.cumsum([0, *sizes[:-1]]), column, np.array(ordered)[column])
 
     def scores(self, released: Array) -> tuple[Array, int]:
         """The share of released records in every record's leaf, and the number of leaves."""
@@ -130,32 +131,36 @@ class _Grower:
         alone = _misclassified(left, released)
         bound = min(max((risk - left.risk) / (left.splits + 1), risk - alone), allowed)
         right = self._grown(rows[~goes_left], released, alpha, bound - alpha, depth + 1)
-        complexity = _complexity(risk, [(each, _misclassified(each, released)) for each in (left, right)])
-        if complexity <= alpha:
+        parts = _parts(risk, [(each, _misclassified(each, released)) for each in (left, right)])
+        if (complexity := _gain(risk, parts)) <= alpha:
             return leaf
-        return _Node(rows, complexity, (left, right), left.splits + right.splits + 1, left.risk + right.risk)
+        wrong, splits = map(sum, zip(*parts, strict=True))
+        return _Node(rows, complexity, (left, right), int(splits) + 1, float(wrong))
 
     def _split(self, rows: Codes, released: Array) -> Flags | None:
-        """Which records go left, where the Gini index is lowest; levels of a category in the order of their shares."""
-        places = self.places[rows]
-        flat, width = places.ravel(), len(self.ordered)
-        counts = np.bincount(flat, minlength=self.starts[-1]).astype(np.float64)
-        ones = np.bincount(flat, np.repeat(released, width), self.starts[-1])
-        n, total = float(len(rows)), float(released.sum())
-        best, chosen = total * (n - total) / n * (1 - 1e-10), None
-        for j, (start, stop) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
-            here = start + np.flatnonzero(counts[start:stop])
-            if not self.ordered[j]:
-                here = here[np.argsort(-ones[here] / counts[here], kind="stable")]
-            left, left_ones = np.cumsum(counts[here])[:-1], np.cumsum(ones[here])[:-1]
-            right, right_ones = n - left, total - left_ones
-            with np.errstate(all="ignore"):
-                impurity = left_ones * (left - left_ones) / left + right_ones * (right - right_ones) / right
-            impurity[(left < LEAST) | (right < LEAST)] = np.inf
-            at = int(np.argmin(impurity)) if len(impurity) else 0
-            if len(impurity) and impurity[at] < best:
-                best, chosen = float(impurity[at]), (j, here[: at + 1])
-        return None if chosen is None else np.isin(places[:, chosen[0]], chosen[1])
+        """Which records go left, where the Gini index is lowest; levels of a category in the order of their shares.
+
+        All columns are cut at once: every value that is there is a cut, below which lie those before it in its column.
+        """
+        places, n, total = self.places[rows], float(len(rows)), float(released.sum())
+        flat, width = places.ravel(), places.shape[1]
+        counts = np.bincount(flat, minlength=len(self.column))
+        here = np.flatnonzero(counts)
+        count = counts[here].astype(np.float64)
+        ones = np.bincount(flat, np.repeat(released, width), len(self.column))[here]
+        order = np.lexsort((np.where(self.ordered[here], here, -ones / count), self.column[here]))
+        here, column = here[order], self.column[here]
+        left, left_ones = np.cumsum(count[order]) - n * column, np.cumsum(ones[order]) - total * column
+        right, right_ones = n - left, total - left_ones
+        with np.errstate(all="ignore"):
+            impurity = left_ones * (left - left_ones) / left + right_ones * (right - right_ones) / right
+        impurity[(left < LEAST) | (right < LEAST)] = np.inf
+        at = int(np.argmin(impurity))
+        if not impurity[at] < total * (n - total) / n * (1 - 1e-10):
+            return None
+        below = np.zeros(len(self.column), dtype=bool)
+        below[here[: at + 1][column[: at + 1] == column[at]]] = True
+        return np.asarray(below[places[:, column[at]]])
 
 
 def _misclassified(node: _Node, released: Array) -> float:
@@ -163,14 +168,14 @@ def _misclassified(node: _Node, released: Array) -> float:
     return float(min(ones, len(node.rows) - ones))
 
 
-def _complexity(risk: float, below: Sequence[tuple[_Node, float]]) -> float:
-    """What a node's splits bring, each; a branch that brings less than that is cut first."""
+def _parts(risk: float, below: Sequence[tuple[_Node, float]]) -> list[tuple[float, int]]:
+    """Misclassified records and splits of both branches, where one that brings less than the node is cut first."""
     parts = [(node.risk, node.splits) for node, _ in below]
     for k in sorted(range(2), key=lambda k: (below[k][0].complexity, -k)):
         if _gain(risk, parts) <= below[k][0].complexity:
             break
         parts[k] = (below[k][1], 0)
-    return _gain(risk, parts)
+    return parts
 
 
 def _gain(risk: float, parts: Sequence[tuple[float, int]]) -> float:
