@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import suffice
 from suffice import Ipso, Mixture, Restore, Roles, Rotate, Seed, protect, verify
 from suffice.design.role import declared
-from suffice.errors import InputError
+from suffice.errors import InputError, UsageError
 from suffice.files.draft import Draft
 
 ROLES = Roles(confidential=["y", "z"], given="C(g) + x", weight="w", identifiers=["id"], keep=["when", "note"])
@@ -368,3 +368,25 @@ def _killed_after(named: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Draft, "name", killed)
     monkeypatch.setattr(Draft, "withdraw", lambda _: True)
+
+
+OTHER = ["rank-swap:p=0.6", "shuffle", "microaggregate:k=9", "pca-mask", "microaggregate-noise", "ipso"]
+
+
+@pytest.mark.parametrize("method", OTHER)
+@pytest.mark.parametrize("columns", [["y", "z"], ["y"]], ids=len)
+def test_the_command_of_a_certificate_compares_what_the_method_keeps(method: str, columns: list[str]) -> None:
+    data, roles = frame(), Roles(confidential=columns, keep=["x"] if len(columns) > 1 else [])
+    release = protect(data, roles, method, seed=Seed.for_tests(1))
+    _, _, named = release.certificate.verify.partition(" --keeps ")
+    assert bool(named) == (method != "ipso")
+    found = verify(data, release.frame, roles, keeps=named.split(",") if named else None)
+    assert found.holds, found.text()
+    other = release.frame.assign(y=release.frame["y"] * 1.1)
+    assert not verify(data, other, roles, keeps=named.split(",") if named else None).holds
+
+
+def test_what_is_to_be_compared_is_named_rightly() -> None:
+    for wrong in (["means"], []):
+        with pytest.raises(UsageError, match="compared by: mean, covariance, fit, third-moment, distribution"):
+            verify(frame(), frame(), ROLES, keeps=wrong)

@@ -20,7 +20,7 @@ from suffice.design.limits import Limits
 from suffice.design.missing import complete
 from suffice.design.profile import Matrices, centre_of
 from suffice.design.roles import Roles
-from suffice.errors import InputError, escaped
+from suffice.errors import InputError, UsageError, escaped, suggest
 from suffice.files.format import both_in_encoding
 from suffice.files.source import open_rows
 from suffice.guards.finding import Finding, Findings, gravest
@@ -32,7 +32,7 @@ from suffice.rows.rows import Kind, Product, Rows
 from suffice.rows.threads import cores, one_blas_thread
 from suffice.statistics.comparison import Comparison, compared
 from suffice.statistics.domain import WHOLE, Domain
-from suffice.statistics.promise import promised
+from suffice.statistics.promise import COMPARED, promised
 from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import Claim, Promise
 from suffice.statistics.sums import Reference
@@ -116,12 +116,13 @@ def verify(
     progress: Progress | bool | None = None,
     threads: int | None = None,
     encoding: str | None = None,
+    keeps: Sequence[str] | None = None,
 ) -> Verification:
     """Certify a pair of files, whoever made the second one.
 
-    Means, covariances and cross-products are compared, and the given columns, weights and kept columns must be the
-    same multiset of records. With groups, and with patterns of missing cells, the same is compared within each: records
-    that `missing` leaves out and cells that it blanks are left out and blanked in the original first.
+    Means, covariances and cross-products are compared, or what `keeps` names, and the given columns, weights and kept
+    columns must be the same multiset of records. With groups, and with patterns of missing cells, the same is compared
+    within each: records that `missing` leaves out and cells that it blanks are left out and blanked in the original.
     A release with another number of records, and with no columns but confidential ones and groups, is one of new
     records: means and covariances are compared, in groups if there are any, each with its own number as divisor.
     Bounds, edits and whole numbers are checked in every released record where the roles name them; of confidential
@@ -130,7 +131,10 @@ def verify(
     Nothing about the random numbers or the method is needed or known.
 
     encoding: of text that is not UTF-8, as `protect` takes it
+    keeps: the statistics that a release of a method with other promises is to have: "mean", "covariance", "fit",
+        "third-moment", "distribution"
     """
+    asked = _asked(keeps)
     with one_blas_thread():
         progress = listener(progress)
         pair = both_in_encoding(original, released, encoding)
@@ -142,12 +146,24 @@ def verify(
         fixed = tuple(name for name in roles.columns if name in after.kinds and name not in _changing(roles))
         opaque = [name for name in fixed if OPAQUE & {before.kinds[name], after.kinds[name]}]
         plain = tuple(name for name in fixed if name not in opaque)
-        found = told(before, after, design, tuple(coding.types), plain)
-        overlap = Overlap.of(before, after, design.confidential, plain).finding()
+        found = told(before, after, design, tuple(coding.types), plain, asked)
+        alone = "distribution" in asked and len(design.confidential) + len(plain) == 1  # values are no records
+        overlap = None if alone else Overlap.of(before, after, design.confidential, plain).finding()
         own, unchecked = paper_beside(released)
     findings = gravest([*([overlap] if overlap else []), *own, *found.findings, *_findings(leaving, roles)])
     unchecked = (*found.unchecked, *_unchecked(roles, opaque), *unchecked)
     return replace(found, findings=findings, unchecked=unchecked)
+
+
+def _asked(keeps: Sequence[str] | None) -> tuple[str, ...]:
+    if keeps is None:
+        return ALL
+    names = (keeps,) if isinstance(keeps, str) else tuple(keeps)
+    other = [name for name in names if name not in COMPARED]
+    wrong = [f"There is no statistic {name!r} to compare.{suggest(name, COMPARED)}" for name in other]
+    if wrong or not names:
+        raise UsageError("\n".join([*wrong, f"Statistics that files are compared by: {', '.join(COMPARED)}."]))
+    return tuple(name for name in COMPARED if name in names)
 
 
 def _changing(roles: Roles) -> tuple[str, ...]:
@@ -167,14 +183,14 @@ def _coding(before: Rows, after: Rows, roles: Roles) -> Coding:
 
 
 def _of_the_same(
-    before: Rows, after: Rows, design: Design, coded: Sequence[str], fixed: tuple[str, ...]
+    before: Rows, after: Rows, design: Design, coded: Sequence[str], fixed: tuple[str, ...], asked: Sequence[str]
 ) -> Verification:
     """Every statistic of a release that has the records of the original."""
     numbers = tuple(name for name in design.confidential if name not in coded)
     part = design.part(numbers) if numbers else design
     _check_columns(after, part, design.roles, valued=not numbers)
     reference = Reference(before, part, part, *_scale(before, part), Limits.learn(before, part))
-    promises = in_order(_demanded(part)) if numbers else in_order(())
+    promises = in_order(_demanded(part, asked)) if numbers else in_order(())
     comparison, incomplete = _shared(compared(reference, after, promises))
     if incomplete:
         whole = replace(reference, design=_without_holes(part), outgoing=_without_holes(part), known={})
@@ -190,7 +206,7 @@ def _of_the_same(
         not_promised=tuple(f"{name}: its relations to other columns" for name in coded),
     )
     if part.roles.integer:
-        told = *_rounded(certificate.claims, comparison.pair, part), *_unrounded(before, after, part)
+        told = *_rounded(certificate.claims, comparison.pair, part), *_unrounded(before, after, part, asked)
         certificate = replace(certificate, claims=told)
     if coded:
         claims = _of_values(before, after, design, coded)
@@ -218,22 +234,22 @@ def _rounded(claims: Sequence[Claim], pair: Pair, design: Design) -> Iterator[Cl
         yield replace(claim, promised=True) if beyond else claim
 
 
-def _unrounded(before: Rows, after: Rows, design: Design) -> tuple[Claim, ...]:
+def _unrounded(before: Rows, after: Rows, design: Design, asked: Sequence[str]) -> tuple[Claim, ...]:
     """What is demanded of the columns that are not rounded."""
     names = tuple(name for name in design.confidential if name not in design.roles.integer)
     if not names:
         return ()
     part = design.part(names)
-    promises = tuple(promised(ALL, part))
+    promises = tuple(promised(asked, part))
     comparison, _ = _shared(compared(Reference(before, part, part, *_scale(before, part)), after, promises))
     told = (comparison.claim(promise) for promise in promises)
     of = f", of {', '.join(names)}"
     return tuple(replace(claim, sentence=claim.sentence + of) for claim in told if claim is not None)
 
 
-def _demanded(design: Design) -> Iterator[Promise]:
+def _demanded(design: Design, asked: Sequence[str]) -> Iterator[Promise]:
     """Moments, and what roles ask of every record; where whole numbers were rounded, moments are told, not demanded."""
-    roles, moments = design.roles, promised(ALL, design)
+    roles, moments = design.roles, promised(asked, design)
     yield from (replace(each, exact=not roles.integer) for each in moments)
     yield Promise("limits")
     if roles.integer:
@@ -264,7 +280,7 @@ def _redrawn(before: Rows, after: Rows, roles: Roles) -> bool:
 
 
 def _of_new_records(
-    before: Rows, after: Rows, design: Design, coded: Sequence[str], fixed: tuple[str, ...]
+    before: Rows, after: Rows, design: Design, coded: Sequence[str], fixed: tuple[str, ...], asked: Sequence[str]
 ) -> Verification:
     """Moments alone: overall, or in groups, which may have any number of the new records."""
     roles, weight = design.roles, design.roles.weight
@@ -278,7 +294,8 @@ def _of_new_records(
     limits = Limits.learn(before, design)
     reference = Reference(before, design, plain, *_scale(before, design), limits, redrawn=True)
     exact = not design.roles.groups
-    kept = (replace(each, exact=exact or not each.domain.whole) for each in promised(MOMENTS, design))
+    moments = promised([name for name in MOMENTS if name in asked], design)
+    kept = (replace(each, exact=exact or not each.domain.whole) for each in moments)
     promises = in_order([*kept, Promise("limits")], redrawn=True)
     certificate = certify(
         compared(reference, after, promises),

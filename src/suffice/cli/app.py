@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.design.role import pairs
+from suffice.design.role import names, pairs
 from suffice.design.roles import Roles
 from suffice.errors import FileError, UsageError
 
@@ -133,12 +133,14 @@ def verify(
     as_json: o.Json = False,
     threads: o.Threads = None,
     encoding: o.Encoding = None,
+    keeps: o.Keeps = None,
 ) -> None:
     """Check any pair of files: are the statistics of ORIGINAL in RELEASE?"""
     _roomy()
     from suffice.cli.command import Command
 
-    Command(quiet, as_json).verify(original, released, Roles(**roles), threads, encoding)
+    asked = keeps and [name for text in keeps for name in names(text)]
+    Command(quiet, as_json).verify(original, released, Roles(**roles), threads, encoding, asked)
 
 
 @app.command()

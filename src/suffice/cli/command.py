@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,13 +73,20 @@ class Command:
             show.say(f"\n{NO_KEY}")
 
     def verify(
-        self, original: Path, released: Path, roles: Roles, threads: int | None, encoding: str | None = None
+        self,
+        original: Path,
+        released: Path,
+        roles: Roles,
+        threads: int | None,
+        encoding: str | None = None,
+        keeps: Sequence[str] | None = None,
     ) -> None:
         """Certify a pair of files, and say whether they agree."""
         from suffice.certificate.verification import verify
 
         with self._watch() as progress:
-            result = verify(original, released, roles, progress=progress, threads=threads, encoding=encoding)
+            options = {"threads": threads, "encoding": encoding, "keeps": keeps}
+            result = verify(original, released, roles, progress=progress, **options)  # type: ignore[arg-type]
         document = show.parsed(result.to_json())
         if self.as_json and result.passes:
             show.as_json(document)

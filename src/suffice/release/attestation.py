@@ -23,6 +23,7 @@ from suffice.risk.assessment import Assessment
 from suffice.rows.rows import Rows
 from suffice.statistics.comparison import compared
 from suffice.statistics.domain import WHOLE, Domain
+from suffice.statistics.promise import COMPARED
 from suffice.statistics.standing import WHOLE_FILE
 from suffice.statistics.statistic import Promise
 from suffice.statistics.sums import Reference
@@ -70,12 +71,16 @@ class Attestation:
             ),
         )
         options = [*self.design.roles.options("verify"), *(["--encoding", self.encoding] if self.encoding else [])]
-        compares = any(each.name == "covariance" for each in promises)  # what `verify` asks of any two files
+        by = ((), tuple(self.design.roles.groups))
+        kept = {each.name for each in promises if each.domain.by in by}
+        asks = {"covariance"} if self.done.drawn is not None else {"covariance", "fit"}  # what any two files are asked
+        named = [name for name in COMPARED if name in kept]
+        options += [] if asks <= kept else ["--keeps", ",".join(named)]
         return replace(
             found,
             negative={name: cells for name, cells in found.negative.items() if name not in self.coded},
             accepted={rule: " ".join(reason.split()) for rule, reason in accepted.items()},
-            verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *options]) if compares else "",
+            verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *options]) if named else "",
             file=file,
             digest=digest,
             date=datetime.now(UTC).date().isoformat() if file else "",

@@ -9,6 +9,9 @@ from suffice.statistics import STATISTICS
 from suffice.statistics.domain import Domain
 from suffice.statistics.statistic import Promise
 
+COMPARED = ("mean", "covariance", "fit", "third-moment", "distribution")
+"""What any two files can be compared by."""
+
 
 def promised(kept: Iterable[str], design: Design) -> tuple[Promise, ...]:
     """What is promised of a file where records are protected together that share groups and missing cells.
