@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import suffice
@@ -111,3 +112,24 @@ def test_a_large_pair_is_sampled_and_it_is_said():
     assert (pair.Ystar == pair.Y).all()
     assert taken(MEASURES["copies"], pair).sampled == pair.sampled
     assert len(scored(pair, None)) > 10
+
+
+def test_files_larger_than_memory_are_sampled(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("suffice.measure.reading.CELLS", 200)
+    pq.write_table(table(), tmp_path / "original.parquet")
+    roles = suffice.Roles(confidential=["a", "b"])
+    release = suffice.protect(tmp_path / "original.parquet", roles, "noise:delta=0.001", suffice.Seed.for_tests(1))
+    assert not release.assess().figures[0].sampled
+    monkeypatch.setattr("suffice.measure.reading.CELLS", 80)
+    score = release.assess(measures="distance-linkage")["distance-linkage"]
+    assert score.sampled == "40 of 60 records"
+    assert score.value > 0.5  # the same records of both
+
+
+def test_categories_alone_drawn_records_and_dates_can_be_assessed():
+    data = table(when=pa.array(np.arange(60, dtype=np.int32), pa.date32()))
+    assert len(suffice.assess(data, data, suffice.Roles(confidential=["k"]), aligned=True)) == 0
+    dated = suffice.protect(data, suffice.Roles(confidential=["a", "when"]), "rank-swap", suffice.Seed.for_tests(1))
+    assert dated.assess()["kolmogorov-smirnov"].value == 0.0
+    drawn = suffice.protect(data, suffice.Roles(confidential=["a", "b"]), "resize:m=50", suffice.Seed.for_tests(1))
+    assert "distance-linkage" in drawn.assess().left_out

@@ -10,7 +10,7 @@ from suffice.algebra.array import Array
 from suffice.algorithms.jit import COMPILED, loops
 from suffice.algorithms.partition.tree import grow, height
 
-LEAF = 32
+LEAF = 128
 """Records in a leaf, stored column by column: enough for the processor to work on several at a time."""
 
 Counts = NDArray[np.int64]

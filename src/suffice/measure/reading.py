@@ -19,8 +19,8 @@ from suffice.rows.arrow import as_float
 from suffice.rows.bridge import arrow, flags, numbers
 from suffice.rows.rows import Kind, Rows
 
-MOST = 2**20
-"""Records of a file that are held at a time; of a larger one a sample is looked at."""
+CELLS = 2**25
+"""Cells of a file that are held in memory; of a larger one a sample of its records is looked at."""
 SURE = 4.0
 """Standard deviations beyond which records of the hold-out that stand in the original are no chance."""
 
@@ -54,9 +54,9 @@ def paired(
     held: list[Columns] = []
     notes: list[str] = []
     sampled = ""
+    wanted = [name for name in names if joined or name not in roles.identifiers]
     for who, rows in files:
-        wanted = [name for name in names if name in rows.kinds and (joined or name not in roles.identifiers)]
-        columns, some = _gathered(coding.encoded(rows), wanted, joined)
+        columns, some = _gathered(coding.encoded(rows), [name for name in wanted if name in rows.kinds], joined)
         held.append(columns)
         if some:
             notes.append(f"{who} is sampled: {some}.")
@@ -66,10 +66,6 @@ def paired(
     if joined:
         first, others, said = _joined(first, others, roles.identifiers)
         notes += said
-        if len(_any(first)) > MOST:
-            places = sample_places(len(_any(first)), MOST)
-            sampled = f"{MOST:,} of {count_of(len(_any(first)), 'record')}"
-            first, others = taken(first, places), [taken(each, places) for each in others]
     plain = tuple(name for name in roles.confidential if name not in categories)
     first, others, aside = _complete(
         first, others, aside, (*plain, *_weight(roles)), roles, bool(aligned or joined), notes
@@ -139,11 +135,12 @@ def _joinable(before: Rows, after: Sequence[Rows], roles: Roles) -> bool:
 
 def _gathered(rows: Rows, names: Sequence[str], whole: bool) -> tuple[dict[str, Any], str]:
     """Columns in memory; and how many records they are of, where not all."""
-    if whole or rows.n <= MOST:
+    most = max(2, CELLS // max(1, len(names)))
+    if whole or rows.n <= most:
         return rows.gather(names), ""
     kept = np.zeros(rows.n, dtype=bool)
-    kept[sample_places(rows.n, MOST)] = True
-    return rows.select(kept, names, {}).gather(names), f"{MOST:,} of {count_of(rows.n, 'record')}"
+    kept[sample_places(rows.n, most)] = True
+    return rows.select(kept, names, {}).gather(names), f"{most:,} of {count_of(rows.n, 'record')}"
 
 
 def _joined(
@@ -189,9 +186,8 @@ def _complete(
     """Without records that lack a number, or refused where the roles do not say what to do with them."""
     files = [first, *others, *([aside] if aside is not None else [])]
     holes = [_holes(columns, names) for columns in files]
-    found = np.logical_or.reduce([where.any(axis=0) for where in holes])
-    if found.any() and roles.missing == "error":
-        which = [name for name, there in zip(names, found, strict=True) if there]
+    if any(where.any() for where in holes) and roles.missing == "error":
+        which = [n for n in names if any(n in each and _holes(each, [n]).any() for each in files)]
         raise InputError(
             f"Cells of {escaped(', '.join(which))} are missing or infinite.\n"
             "Drop or impute these records first, or ask for missing='drop'."
@@ -200,21 +196,19 @@ def _complete(
     if aligned:
         count = 1 + len(others)
         lost[:count] = [np.logical_or.reduce(lost[:count])] * count
-    if not any(gone.any() for gone in lost):
+    if not any(each.any() for each in lost):
         return first, list(others), aside
-    notes.append(f"{count_of(int(lost[0].sum()), 'record')} of the original with missing cells are left out.")
-    kept = [taken(columns, np.flatnonzero(~gone)) for columns, gone in zip(files, lost, strict=True)]
+    gone = ", ".join(f"{np.sum(each):,} of {np.size(each):,}" for each in lost)
+    notes.append(f"Records with missing cells are left out: {gone} in the files as they were given.")
+    kept = [taken(columns, np.flatnonzero(~each)) for columns, each in zip(files, lost, strict=True)]
     if min(len(_any(each)) for each in kept) < 2:
         raise InputError("Fewer than two records have no missing cell.\nUse fewer confidential columns.")
     return kept[0], list(kept[1 : 1 + len(others)]), kept[-1] if aside is not None else None
 
 
 def _holes(columns: Columns, names: Sequence[str]) -> Flags:
-    return np.column_stack([~np.isfinite(as_float(columns[n])) if n in columns else _none(columns) for n in names])
-
-
-def _none(columns: Columns) -> Flags:
-    return np.zeros(len(_any(columns)), dtype=bool)
+    none = np.zeros(len(_any(columns)), dtype=bool)
+    return np.column_stack([none, *(~np.isfinite(as_float(columns[n])) for n in names if n in columns)])
 
 
 def _varying(columns: Columns, names: Sequence[str], notes: list[str]) -> Iterator[str]:
