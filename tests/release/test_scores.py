@@ -49,14 +49,14 @@ def test_a_release_knows_its_own_order_and_a_written_file_does_not():
     data = table(100)
     roles = suffice.Roles(confidential=["a", "b"])
     release = suffice.protect(data, roles, "noise:delta=0.01", suffice.Seed.for_tests(1))
-    assert release.assess()["distance-linkage"].value > 0.3
+    assert release.assess(measures="distance-linkage")["distance-linkage"].value > 0.3
     with pytest.raises(InputError, match="whose"):
         suffice.assess(data, release.frame, roles, measures="distance-linkage")
 
 
 def test_several_releases_are_measured_one_by_one_or_together():
     data = table()
-    scores = suffice.assess(data, [table(seed=2), data, table(seed=3)], ROLES)
+    scores = suffice.assess(data, [table(seed=2), data, table(seed=3)], ROLES, measures=["copies", "memory"])
     assert scores["copies"].by_release == (0.0, 1.0, 0.0)
     assert scores["copies"].value == pytest.approx(1 / 3)
     assert "memory" in [each.name for each in scores]
@@ -111,7 +111,7 @@ def test_a_large_pair_is_sampled_and_it_is_said():
     assert pair.Y.shape == (100, 2)
     assert (pair.Ystar == pair.Y).all()
     assert taken(MEASURES["copies"], pair).sampled == pair.sampled
-    assert len(scored(pair, None)) > 10
+    assert len(scored(pair, (), None)) > 10
 
 
 def test_files_larger_than_memory_are_sampled(tmp_path, monkeypatch: pytest.MonkeyPatch):
@@ -119,7 +119,7 @@ def test_files_larger_than_memory_are_sampled(tmp_path, monkeypatch: pytest.Monk
     pq.write_table(table(), tmp_path / "original.parquet")
     roles = suffice.Roles(confidential=["a", "b"])
     release = suffice.protect(tmp_path / "original.parquet", roles, "noise:delta=0.001", suffice.Seed.for_tests(1))
-    assert not release.assess().figures[0].sampled
+    assert not release.assess(measures="copies")["copies"].sampled
     monkeypatch.setattr("suffice.measure.reading.CELLS", 80)
     score = release.assess(measures="distance-linkage")["distance-linkage"]
     assert score.sampled == "40 of 60 records"
@@ -128,8 +128,23 @@ def test_files_larger_than_memory_are_sampled(tmp_path, monkeypatch: pytest.Monk
 
 def test_categories_alone_drawn_records_and_dates_can_be_assessed():
     data = table(when=pa.array(np.arange(60, dtype=np.int32), pa.date32()))
-    assert len(suffice.assess(data, data, suffice.Roles(confidential=["k"]), aligned=True)) == 0
+    with pytest.raises(InputError, match="a confidential column of numbers"):
+        suffice.assess(data, data, suffice.Roles(confidential=["k"]), measures="distance-linkage", aligned=True)
     dated = suffice.protect(data, suffice.Roles(confidential=["a", "when"]), "rank-swap", suffice.Seed.for_tests(1))
-    assert dated.assess()["kolmogorov-smirnov"].value == 0.0
+    assert dated.assess(measures="kolmogorov-smirnov")["kolmogorov-smirnov"].value == 0.0
     drawn = suffice.protect(data, suffice.Roles(confidential=["a", "b"]), "resize:m=50", suffice.Seed.for_tests(1))
-    assert "distance-linkage" in drawn.assess().left_out
+    assert drawn.assess(measures="kolmogorov-smirnov").figures
+    with pytest.raises(InputError, match="whose"):
+        drawn.assess(measures="distance-linkage")
+
+
+def test_a_subdomain_is_parsed_and_keeps_alignment_where_it_can():
+    data, released = table(), table(seed=2)
+    known = suffice.assess(data, released, ROLES, where="k == 'u'", aligned=True)
+    assert "30 of 60, 30 of 60" in known.notes[0]
+    assert "copies" in [each.name for each in known]
+    own = suffice.assess(data, released, ROLES, where="a > 0.5 * b", aligned=True)
+    assert "copies" in own.left_out
+    for text, error in (("a > 1e9", InputError), ("__import__('os')", UsageError), ("nothing > 1", InputError)):
+        with pytest.raises(error):
+            suffice.assess(data, released, ROLES, where=text)

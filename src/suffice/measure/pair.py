@@ -126,16 +126,16 @@ class FilePair:
 
     def some(self, most: int | None) -> FilePair:
         """The pair with at most so many records of each file: of aligned files the same of all."""
-        if most is None or max(map(_length, self._files())) <= most:
+        if most is None or max(map(length, self._files())) <= most:
             return self
         if self.aligned:
-            places = sample_places(_length(self.before), most)
+            places = sample_places(length(self.before), most)
             before, after = taken(self.before, places), tuple(taken(each, places) for each in self.after)
         else:
-            before, *rest = (taken(each, sample_places(_length(each), most)) for each in (self.before, *self.after))
+            before, *rest = (taken(each, sample_places(length(each), most)) for each in (self.before, *self.after))
             after = tuple(rest)
-        aside = None if self.aside is None else taken(self.aside, sample_places(_length(self.aside), most))
-        said = f"{most:,} of {self.sampled.partition(' of ')[2] or count_of(_length(self.before), 'record')}"
+        aside = None if self.aside is None else taken(self.aside, sample_places(length(self.aside), most))
+        said = f"{most:,} of {self.sampled.partition(' of ')[2] or count_of(length(self.before), 'record')}"
         return replace(self, before=before, after=after, aside=aside, sampled=said)
 
     def _files(self) -> Iterator[Columns]:
@@ -149,7 +149,8 @@ def taken(columns: Columns, places: NDArray[np.int64]) -> dict[str, Any]:
     return {name: column.take(places) for name, column in columns.items()}
 
 
-def _length(columns: Columns) -> int:
+def length(columns: Columns) -> int:
+    """How many records."""
     return next((len(column) for column in columns.values()), 0)
 
 

@@ -23,7 +23,7 @@ from suffice.files.draft import Draft, commit, keep_apart
 from suffice.files.format import in_encoding
 from suffice.files.source import named_sources, open_rows
 from suffice.measure.measure import UNMET, Measure, Value
-from suffice.measure.pair import FilePair
+from suffice.measure.pair import FilePair, length
 from suffice.measure.reading import paired
 from suffice.progress import Progress, listener
 from suffice.release.release import Release
@@ -286,7 +286,7 @@ def assess(
         before, *after = map(opened, (original, *several))
         aside = None if holdout is None else opened(holdout)
         pair, notes = paired(before, after, roles, aligned, aside, analyses, _named(analyses, where))
-        return scored(pair if where is None else pair.within(where), wanted, notes)
+        return scored(*_where(pair, where, notes), wanted)
 
 
 def _named(analyses: Sequence[str], where: str | None) -> list[str]:
@@ -325,7 +325,7 @@ def of_release(
             analyses,
             _named(analyses, where),
         )
-        return scored(pair if where is None else pair.within(where), wanted, notes)
+        return scored(*_where(pair, where, notes), wanted)
 
 
 def chosen(names: Sequence[str] | str | None) -> list[Measure] | None:
@@ -341,7 +341,18 @@ def chosen(names: Sequence[str] | str | None) -> list[Measure] | None:
     return [MEASURES[name] for name in dict.fromkeys(found)]
 
 
-def scored(pair: FilePair, wanted: Sequence[Measure] | None, notes: Sequence[str] = ()) -> Scores:
+def _where(pair: FilePair, where: str | None, notes: Sequence[str]) -> tuple[FilePair, list[str]]:
+    """The records for which a condition holds, and how many these are."""
+    if where is None:
+        return pair, [*notes]
+    part = pair.within(where)
+    pairs = zip((part.before, *part.after), (pair.before, *pair.after), strict=True)
+    counts = ", ".join(f"{length(some):,} of {length(all_):,}" for some, all_ in pairs)
+    lost = " These are others in each file, so that none stands for another." * (pair.aligned and not part.aligned)
+    return part, [*notes, f"Only records where {' '.join(where.split())}: {counts} in the files.{lost}"]
+
+
+def scored(pair: FilePair, notes: Sequence[str], wanted: Sequence[Measure] | None) -> Scores:
     """Every measure that can be taken; one that was asked for and cannot be is an error."""
     figures, left_out = [], {}
     for measure in MEASURES.values() if wanted is None else wanted:
