@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
+from suffice.cli.table import table
 from suffice.design.role import names, pairs
 from suffice.design.roles import Roles
 from suffice.errors import FileError, UsageError
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 key = typer.Typer(help="The secret key that decides a release.", no_args_is_help=True)
 app.add_typer(key, name="key")
+app.add_typer(table, name="table")
 
 
 ROOM = 2**30

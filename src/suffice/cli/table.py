@@ -1,0 +1,359 @@
+"""The commands on tables: make one, find its sensitive cells, audit a pattern of suppressed ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from suffice.cli import options as o
+from suffice.design.role import names
+from suffice.errors import UsageError, count_of
+
+if TYPE_CHECKING:
+    from suffice.tables.audit import Audit
+    from suffice.tables.sensitivity import Sensitivity
+    from suffice.tables.table import Table
+
+table = typer.Typer(help="Tables: make, find sensitive cells, audit what is suppressed.", no_args_is_help=True)
+
+Some = str | None
+Dims = Annotated[Some, typer.Option(metavar="COLUMNS", help="Columns of the dimensions, crossed.")]
+Formula = Annotated[Some, typer.Option(metavar="FORMULA", help="Which crossings: 'region * industry + county * size'.")]
+Values = Annotated[Some, typer.Option(metavar="COLUMNS", help="Columns that are added up. Without: counts of records.")]
+Value = Annotated[Some, typer.Option(metavar="COLUMN", help="The value that is judged.")]
+Totals = Annotated[
+    str, typer.Option(metavar="CODES", help="Codes of totals, for all dimensions or DIMENSION=CODE; commas between.")
+]
+Hierarchy = Annotated[
+    o.Texts,
+    typer.Option(metavar="DIMENSION=FILE", help=".hrc, or CSV of child,parent or mapsFrom,mapsTo,sign. May repeat."),
+]
+Rules = Annotated[
+    o.Texts,
+    typer.Option(
+        "--rule",
+        metavar="RULE=NUMBERS",
+        help="frequency=4, contributors=3, dominance=2,85, p=10, pq=10,50, request=70, direct=1. May repeat.",
+    ),
+]
+Zeros = Annotated[bool, typer.Option("--zeros", help="Cells without records are too few records, too.")]
+Weights = Annotated[
+    str, typer.Option(metavar="WORD", help="largest: values as they are; repeated: each as often as it weighs.")
+]
+Priors = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Decisions beforehand: unsafe, safe, forced, levels.")
+]
+Frequency = Annotated[Some, typer.Option(metavar="COLUMN", help="How many records a row stands for.")]
+Contributor = Annotated[Some, typer.Option(metavar="COLUMN", help="Whose record it is.")]
+Holding = Annotated[Some, typer.Option(metavar="COLUMN", help="Who owns the contributor: its records are one's.")]
+Weight = Annotated[Some, typer.Option(metavar="COLUMN", help="Sampling weights.")]
+Asked = Annotated[Some, typer.Option(metavar="COLUMN", help="Contributors that asked for protection.")]
+Waived = Annotated[Some, typer.Option(metavar="COLUMN", help="Contributors that do without it.")]
+RecordFile = Annotated[Path | None, typer.Option("--records", metavar="FILE", help="The records behind the cells.")]
+Units = Annotated[Some, typer.Option(metavar="COLUMN", help="Of CELLS: the number of contributors.")]
+LargestOnes = Annotated[Some, typer.Option("--largest", metavar="COLUMNS", help="Of CELLS: the largest contributions.")]
+Counts = Annotated[bool, typer.Option("--counts", help="The value counts something: whole numbers from zero.")]
+Cells = Annotated[Path | None, typer.Argument(metavar="CELLS", show_default=False)]
+Private = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="All cells, judged. Private.")]
+
+
+def _hierarchies(given: o.Texts, total: str) -> dict[str, Any]:
+    from suffice.tables.hierarchy import read_hierarchy
+
+    found: dict[str, Any] = {}
+    for text in given or ():
+        name, sign, path = text.partition("=")
+        if not sign:
+            raise UsageError("--hierarchy needs DIMENSION=FILE.")
+        one = read_hierarchy(name, path, total.split(",")[0].rpartition("=")[2])
+        found[name] = found[name].joined(one) if name in found else one
+    return found
+
+
+def _totals(text: str, dims: list[str]) -> Any:
+    """Codes for all dimensions, or by dimension: an empty one says that it has none."""
+    words = names(text)
+    by = dict(word.split("=", 1) for word in words if word.partition("=")[0] in dims and "=" in word)
+    if not by:
+        return words
+    common = [word for word in words if word.partition("=")[0] not in by]
+    return {name: by.get(name, common or ["Total"]) or None for name in dims}
+
+
+def _of_records(path: Path, given: dict[str, Any]) -> Table:
+    from suffice.tables.table import Table
+
+    dims, hierarchy, total = given.pop("dims"), given.pop("hierarchy"), given.pop("total")
+    values = names(given.pop("values") or "")
+    codes = names(total)
+    return Table.of_records(
+        path,
+        names(dims) if dims else None,
+        values,
+        hierarchies=_hierarchies(hierarchy, total),
+        total=codes[0] if codes else "Total",
+        **given,
+    )
+
+
+@table.command("make")
+def make(
+    records: Annotated[Path, typer.Argument(metavar="RECORDS", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The cells. Private.")],
+    dims: Dims = None,
+    formula: Formula = None,
+    values: Annotated[Some, typer.Option("--value", metavar="COLUMNS", help="Columns that are added up.")] = None,
+    total: Totals = "Total",
+    hierarchy: Hierarchy = None,
+    frequency: Frequency = None,
+    contributor: Contributor = None,
+    holding: Holding = None,
+    weight: Weight = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Make the cells of a table from RECORDS: all totals, and who stands behind each cell."""
+    given = {
+        "dims": dims,
+        "formula": formula,
+        "values": values,
+        "total": total,
+        "hierarchy": hierarchy,
+        "frequency": frequency,
+        "contributor": contributor,
+        "holding": holding,
+        "weight": weight,
+    }
+    made = _of_records(records, given)
+    _write(made, _behind(made), output, [records], force)
+    if not quiet:
+        _describe(made)
+
+
+def _behind(made: Table) -> dict[str, Any]:
+    """Columns on the contributors of every value."""
+    found: dict[str, Any] = {}
+    several = len(made.values) > 2
+    for name in made.values:
+        if name != "count":
+            end, makeup = f"_{name}" * several, made.makeup(name)
+            found |= {f"contributors{end}": makeup.units}
+            found |= {f"largest_{k + 1}{end}": makeup.largest[:, k] for k in range(2)}
+    return found
+
+
+@table.command("sensitive")
+def sensitive(
+    cells: Cells = None,
+    records: RecordFile = None,
+    dims: Dims = None,
+    formula: Formula = None,
+    value: Value = None,
+    counts: Counts = False,
+    total: Totals = "Total",
+    hierarchy: Hierarchy = None,
+    rule: Rules = None,
+    zeros: Zeros = False,
+    weights: Weights = "largest",
+    priors: Priors = None,
+    frequency: Frequency = None,
+    contributor: Contributor = None,
+    holding: Holding = None,
+    weight: Weight = None,
+    asked: Asked = None,
+    waived: Waived = None,
+    contributors: Units = None,
+    largest: LargestOnes = None,
+    output: Private = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Find the cells that may not be published, in a file of CELLS or in a table of --records."""
+    if (cells is None) == (records is None):
+        raise UsageError("Give a file of CELLS, or --records FILE, and not both.")
+    made = _table(dict(locals()))
+    found = _judge(made, value, rule, zeros, weights, priors)
+    if output is not None:
+        _write(made, found.frame(), output, [path for path in (cells, records) if path], force)
+    _tell_sensitive(made, found, quiet, as_json)
+
+
+@table.command("audit")
+def audit(
+    cells: Annotated[Path, typer.Argument(metavar="CELLS", show_default=False)],
+    dims: Dims = None,
+    value: Value = None,
+    counts: Counts = False,
+    total: Totals = "Total",
+    hierarchy: Hierarchy = None,
+    suppressed: Annotated[
+        Some, typer.Option(metavar="COLUMN", help="Which cells are suppressed. Without: those that have no value.")
+    ] = None,
+    marked: Annotated[
+        Some, typer.Option("--sensitive", metavar="COLUMN", help="Which cells are sensitive, where no rule says it.")
+    ] = None,
+    lower: Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels below.")] = None,
+    upper: Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels above.")] = None,
+    rule: Rules = None,
+    zeros: Zeros = False,
+    weights: Weights = "largest",
+    priors: Priors = None,
+    records: RecordFile = None,
+    formula: Formula = None,
+    frequency: Frequency = None,
+    contributor: Contributor = None,
+    holding: Holding = None,
+    weight: Weight = None,
+    asked: Asked = None,
+    waived: Waived = None,
+    contributors: Units = None,
+    largest: LargestOnes = None,
+    beforehand: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Everybody knows each cell within this share of it.", min=0)
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="All intervals to their ends.")] = False,
+    output: Private = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    threads: o.Threads = None,
+) -> None:
+    """Compute what an attacker can, from all cells that are not suppressed. Exit code 4 where a cell is exposed."""
+    from suffice.cli.command import Command
+    from suffice.tables import audit as auditing
+
+    given = dict(locals())
+    made = _table(given)
+    gaps, told = _pattern(made, given)
+    if rule or priors:
+        told = _judge(made, value, rule, zeros, weights, priors)
+    with Command(quiet, as_json)._watch() as progress:
+        result = auditing.audit(
+            made, gaps, told, value, beforehand=beforehand, exact=exact, threads=threads, progress=progress
+        )
+    if output is not None:
+        _write(made, result.frame(), output, [path for path in (cells, records) if path], force)
+    _tell_audit(result, quiet, as_json)
+
+
+def _table(given: dict[str, Any]) -> Table:
+    """The table of a file of cells, or of the records behind it."""
+    from suffice.tables.table import Table
+
+    if given["records"] is not None:
+        wanted = (
+            "dims",
+            "formula",
+            "total",
+            "hierarchy",
+            "frequency",
+            "contributor",
+            "holding",
+            "weight",
+            "asked",
+            "waived",
+        )
+        value = given["value"]
+        return _of_records(
+            given["records"], {name: given[name] for name in wanted} | {"values": value if value != "count" else None}
+        )
+    if not given["dims"] or not given["value"]:
+        raise UsageError("A file of cells needs --dims and --value.")
+    dims, value = names(given["dims"]), given["value"]
+    return Table.of_cells(
+        given["cells"],
+        dims,
+        [value],
+        total=_totals(given["total"], dims),
+        hierarchies=_hierarchies(given["hierarchy"], given["total"]),
+        counts=[value] if given["counts"] else [],
+        records=given["frequency"],
+        units=given["contributors"],
+        largest=names(given["largest"] or ""),
+    )
+
+
+def _judge(
+    made: Table, value: str | None, rule: o.Texts, zeros: bool, weights: str, priors: Path | None
+) -> Sensitivity:
+    from dataclasses import replace
+
+    from suffice.tables.rules import MinimumFrequency, rule_of
+    from suffice.tables.sensitivity import find_sensitive, read_priors
+
+    if not rule and priors is None:
+        raise UsageError("No rule says what is sensitive.\nGive --rule frequency=4, --rule p=10, or others.")
+    rules = [rule_of(text) for text in rule or ()]
+    rules = [replace(each, zeros=zeros) if isinstance(each, MinimumFrequency) else each for each in rules]
+    laid = read_priors(priors, [axis.name for axis in made.grid.axes]) if priors else []
+    return find_sensitive(made, rules, value, weights=weights, priors=laid)
+
+
+def _pattern(made: Table, given: dict[str, Any]) -> tuple[Any, Sensitivity | None]:
+    """Which cells are suppressed, and what the file itself says of sensitive ones."""
+    from suffice.tables.pattern import pattern_of
+
+    return pattern_of(
+        made, given["cells"], given["value"], given["suppressed"], given["marked"], given["lower"], given["upper"]
+    )
+
+
+def _write(made: Table, more: dict[str, Any], output: Path, sources: list[Path], force: bool) -> None:
+    from suffice.files.draft import Draft, commit, keep_apart
+    from suffice.files.kind import write_kind
+    from suffice.files.writer import write_table
+
+    kind = write_kind(output)
+    keep_apart([("the output", output)], [("the data", path) for path in sources])
+    with Draft(output, force, 0o600) as draft:
+        write_table(made.frame(more), draft.path, kind)
+        draft.settle()
+        commit([draft])
+
+
+def _describe(made: Table) -> None:
+    from suffice.cli.show import say
+
+    asked = int((~made.hidden).sum())
+    say(f"{asked:,} cells in {made.relations.shape[0]:,} equations, which all hold.")
+    for axis in made.grid.axes:
+        said = f"; {', '.join(axis.same)} are one cell with another code" if axis.same else ""
+        say(f"  {axis.name}: {len(axis.codes):,} codes, {len(axis.leaves):,} of them lowest{said}")
+
+
+def _tell_sensitive(made: Table, found: Sensitivity, quiet: bool, as_json: bool) -> None:
+    from suffice.cli import show
+
+    by = {rule.name: sum(rule.name in why for why in found.why) for rule in found.rules}
+    count, asked = int(found.sensitive.sum()), int((~made.hidden).sum())
+    if as_json:
+        show.as_json({"value": found.value, "cells": asked, "sensitive": count, "by_rule": by})
+    elif not quiet:
+        show.say(f"{count:,} of {asked:,} cells of {found.value} are sensitive.")
+        for name, number in by.items():
+            show.say(f"  {name}: {number:,}")
+
+
+def _tell_audit(result: Audit, quiet: bool, as_json: bool) -> None:
+    from suffice.cli import show
+
+    document = result.document()
+    if as_json and result.holds:
+        show.as_json(document)
+    elif not (quiet or as_json):
+        show.say(result.text())
+    if result.exposed:
+        raise show.BlockingFindings(
+            f"{count_of(len(result.exposed), 'sensitive cell')} or sums can be told too well.\n"
+            "Suppress more cells around them, or publish a coarser table.",
+            document,
+        )
+    if not result.holds:
+        raise show.BlockingFindings(
+            "Nothing was found exposed, and not all could be judged: that is not safe.\n"
+            "Give rules (--rule) and the records behind the cells (--records).",
+            document,
+        )

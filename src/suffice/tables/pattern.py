@@ -1,0 +1,74 @@
+"""A pattern of suppressed cells as a file has it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from suffice.algebra.array import Array, Flags
+from suffice.errors import InputError, UsageError
+from suffice.tables.columns import codes_of, columns_of_file, marks_of, numbers_of
+from suffice.tables.sensitivity import Sensitivity, value_of
+from suffice.tables.table import Table
+
+
+def pattern_of(
+    table: Table,
+    cells: str | os.PathLike[str],
+    value: str | None = None,
+    suppressed: str | None = None,
+    sensitive: str | None = None,
+    lower: str | None = None,
+    upper: str | None = None,
+) -> tuple[Flags, Sensitivity | None]:
+    """Suppressed cells, and the sensitive ones that a file names with their protection levels.
+
+    cells: a file with the table's dimensions; values that are shown must be those of the table
+    """
+    name = value_of(table, value)
+    dims = [axis.name for axis in table.grid.axes]
+    marks = [mark for mark in (suppressed, sensitive, lower, upper) if mark]
+    if (lower or upper) and not sensitive:
+        raise UsageError("Protection levels need the column of sensitive cells.\nName it with --sensitive.")
+    file = columns_of_file(cells, [*dims, name, *marks])
+    at = np.array([table.find(*codes) for codes in zip(*(codes_of(file, dim) for dim in dims), strict=True)])
+    shown = numbers_of(file, name, holes=True)
+    gap = marks_of(file, suppressed) if suppressed else np.isnan(shown)
+    _refuse_other_values(table, at, np.where(gap, np.nan, shown), name)
+    gaps = np.ones(len(table), dtype=bool)
+    gaps[at[~gap]] = False  # a cell is published when one of its names is
+    gaps &= ~table.hidden & ~table.impossible
+    if sensitive is None:
+        return gaps, None
+    none = np.zeros(len(table))
+    secret = np.zeros(len(table), dtype=bool)
+    secret[at[marks_of(file, sensitive)]] = True
+    levels = [_placed(numbers_of(file, column, True), at, len(table)) if column else none for column in (lower, upper)]
+    first, second = levels if lower and upper else [levels[0] if lower else levels[1]] * 2
+    x = table.values[name]
+    if (secret & (first > x) & (x >= 0)).any() and lower:
+        label = table.label(int(np.flatnonzero(secret & (first > x))[0]))
+        raise InputError(f"The lower protection level of {label} is above the cell's value.\nLower it.")
+    first = first if (x < 0).any() else np.minimum(first, np.where(np.isnan(x), np.inf, x))
+    why: Sequence[tuple[str, ...]] = [("marked",) if mark else () for mark in secret]
+    flags = np.zeros(len(table), dtype=bool)
+    return gaps, Sensitivity(name, secret, first, second, tuple(why), flags, np.abs(x))
+
+
+def _placed(numbers: Array, at: np.ndarray, size: int) -> Array:
+    found = np.zeros(size)
+    np.maximum.at(found, at, np.nan_to_num(numbers))
+    return found
+
+
+def _refuse_other_values(table: Table, at: np.ndarray, shown: Array, name: str) -> None:
+    x = table.values[name][at]
+    wrong = np.flatnonzero(np.abs(shown - x) > 1e-9 * np.abs(x))
+    if len(wrong):
+        label = table.label(int(at[wrong[0]]))
+        raise InputError(
+            f"{len(wrong):,} published cells of {name!r} are not those of the records (the first: {label}).\n"
+            "Give the records that the table was made of."
+        )

@@ -1,0 +1,139 @@
+"""The one door to the solver: extreme points of what an attacker must think possible, each begun at the last one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from suffice.algebra.array import Array
+from suffice.errors import InfeasibleError
+
+FAR = 10.0
+"""Times the largest cell: beyond that, a cell is called unbounded."""
+SCALE = 1e5
+"""What the largest cell of a problem in real numbers becomes: the solver's tolerances are absolute, 1e-7."""
+SECONDS = 60.0
+"""For one whole-number problem."""
+
+
+class NoAnswer(InfeasibleError):
+    """The solver gave no answer that can be relied on."""
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """All x with `rows` x = `right` and `low` <= x <= `high`, seen from `start`, one of them."""
+
+    rows: sparse.csr_array
+    start: Array
+    low: Array
+    high: Array
+    whole: bool
+
+    @property
+    def unit(self) -> float:
+        """What one of the solver's units is; whole numbers stay whole."""
+        size = float(np.abs(self.start).max(initial=0.0))
+        return 1.0 if self.whole or not size else size / SCALE
+
+    @property
+    def far(self) -> float:
+        return FAR * max(float(np.abs(self.start).max(initial=0.0)), 1.0)
+
+    def box(self) -> tuple[Array, Array]:
+        """How far x may go from the start, in the solver's units."""
+        low, high = (np.clip(each - self.start, -self.far, self.far) / self.unit for each in (self.low, self.high))
+        return np.minimum(low, 0.0), np.maximum(high, 0.0)
+
+
+class Solver:
+    """Extreme points of a polytope."""
+
+    def __init__(self, space: Polytope, whole: bool = False) -> None:
+        self.space, self.box = space, space.box()
+        self.columns = space.rows.shape[1]
+        self.cost = np.zeros(self.columns)
+        self.model, self.library = _model(space.rows, *self.box, np.zeros(space.rows.shape[0]), whole)
+
+    def least(self, cost: Array) -> Array:
+        """The x with the least cost.x."""
+        self._aim(cost)
+        self.model.run()
+        if self.model.getModelStatus() != self.library.HighsModelStatus.kOptimal:
+            raise NoAnswer("The solver did not end: some cells could not be audited.")
+        return self._checked(np.asarray(self.model.getSolution().col_value))
+
+    def _aim(self, cost: Array) -> None:
+        changed = np.flatnonzero(cost != self.cost).astype(np.int32)
+        self.model.changeColsCost(len(changed), changed, cost[changed])
+        self.cost = cost
+
+    def _checked(self, moved: Array) -> Array:
+        """An answer that is called optimal and violates an equation or a bound is none."""
+        low, high = self.box
+        off = max(
+            np.abs(self.space.rows @ moved).max(initial=0.0),
+            (low - moved).max(initial=0),
+            (moved - high).max(initial=0),
+        )
+        if not off <= 1e-5:
+            raise NoAnswer(f"The solver's answer violates the table by {off:.1e} of its units: it is not relied on.")
+        return np.asarray(self.space.start + self.space.unit * moved)
+
+    def between(self, cost: Array, low: float, high: float) -> bool:
+        """Whether there is an x with low <= cost.x <= high."""
+        here = float(cost @ self.space.start)
+        some = np.flatnonzero(cost).astype(np.int32)
+        self.model.addRow(low - here, high - here, len(some), some, cost[some])
+        self._aim(np.zeros(self.columns))
+        self.model.run()
+        status, known = self.model.getModelStatus(), self.library.HighsModelStatus
+        self.model.deleteRows(1, np.array([self.space.rows.shape[0]], dtype=np.int32))
+        if status not in (known.kOptimal, known.kInfeasible):
+            raise NoAnswer("The solver did not end: some cells could not be audited.")
+        return bool(status == known.kOptimal)
+
+
+def some_point(rows: sparse.csr_array, right: Array, low: Array) -> Array:
+    """An x with `rows` x = `right` and x >= `low`: values for cells whose own are unknown."""
+    unit = max(float(np.abs(right).max(initial=0.0)) / SCALE, 1e-300)
+    model, library = _model(rows, low / unit, np.full(len(low), np.inf), right / unit, False)
+    model.changeColsCost(len(low), np.arange(len(low), dtype=np.int32), np.where(np.isinf(low), 0.0, 1.0))
+    model.run()
+    if model.getModelStatus() == library.HighsModelStatus.kInfeasible:
+        raise InfeasibleError("The published cells contradict each other: no values of the suppressed cells fit them.")
+    if model.getModelStatus() != library.HighsModelStatus.kOptimal:
+        raise NoAnswer("No values of the suppressed cells were found: the table could not be audited.")
+    return unit * np.asarray(model.getSolution().col_value)
+
+
+def _model(rows: sparse.csr_array, low: Array, high: Array, right: Array, whole: bool) -> tuple[Any, Any]:
+    """A model of the solver, and the solver's own names."""
+    import highspy
+
+    library: Any = highspy
+    matrix, program, model = rows.tocsc(), library.HighsLp(), library.Highs()
+    program.num_row_, program.num_col_ = matrix.shape
+    program.col_cost_ = np.zeros(len(low))
+    program.col_lower_, program.col_upper_ = low, high
+    program.row_lower_ = program.row_upper_ = right
+    program.a_matrix_.format_ = library.MatrixFormat.kColwise
+    program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
+    program.a_matrix_.value_ = matrix.data
+    if whole:
+        program.integrality_ = [library.HighsVarType.kInteger] * len(low)
+    for name, setting in _settings(whole).items():
+        model.setOptionValue(name, setting)
+    model.passModel(program)
+    return model, library
+
+
+def _settings(whole: bool) -> dict[str, Any]:
+    """The primal simplex goes on from the last point, which stays possible when the objective changes."""
+    common = {"output_flag": False, "threads": 1, "random_seed": 1}
+    if whole:
+        return {**common, "time_limit": SECONDS, "mip_rel_gap": 0.0, "mip_abs_gap": 0.5}
+    return {**common, "presolve": "off", "solver": "simplex", "simplex_strategy": 4}

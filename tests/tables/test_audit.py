@@ -1,0 +1,243 @@
+"""The audit tells the truth: against all tables that fit, written out; and what it must never call safe."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from suffice.errors import InfeasibleError, InputError
+from suffice.tables.audit import EXPOSED, PROTECTED, UNJUDGED, audit
+from suffice.tables.rules import Dominance, FewContributors, PPercent
+from suffice.tables.sensitivity import Prior, find_sensitive
+from suffice.tables.solver import Solver, NoAnswer
+from suffice.tables.table import Table
+from tests.places import needs_shared
+from tests.tables.test_reference import CASES, read, table_of
+
+
+def table_of_counts(shape: tuple[int, ...], counts: list[int]) -> Table:
+    grid = np.array(list(product(*(range(size) for size in shape))))
+    columns = {f"d{k}": [f"{k}{code}" for code in grid[:, k]] for k in range(len(shape))}
+    return Table.of_records({**columns, "n": counts}, list(columns), frequency="n")
+
+
+def fitting(table: Table, gaps: np.ndarray, most: int) -> np.ndarray:
+    """All tables of whole numbers from zero that have the published cells, by trying every one."""
+    inner = [
+        c
+        for c in range(len(table))
+        if all(p in a.leaves for a, p in zip(table.grid.axes, table.grid.codes[c], strict=True))
+    ]
+    assert table.holding is not None
+    x = table.values["count"]
+    ranges = [range(most + 1) if gaps[c] else [int(x[c])] for c in inner]
+    order = np.argmax(table.holding.toarray()[inner], axis=1)  # the inner cell's own column
+    tries = np.array(list(product(*ranges)), dtype=np.int16)
+    every = tries @ table.holding.toarray()[:, order].T.astype(np.int16)
+    return every[(every[:, ~gaps] == x[~gaps]).all(axis=1)]
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    shape=st.sampled_from([(2, 3), (3, 3), (2, 2, 2)]),
+    counts=st.lists(st.integers(0, 3), min_size=12, max_size=12),
+    marks=st.lists(st.booleans(), min_size=64, max_size=64),
+)
+def test_intervals_are_those_of_all_tables_that_fit(shape, counts, marks):
+    table = table_of_counts(shape, counts[: int(np.prod(shape))])
+    gaps = np.array(marks[: len(table)])
+    leaf = np.all([np.isin(table.grid.codes[:, k], axis.leaves) for k, axis in enumerate(table.grid.axes)], axis=0)
+    gaps &= leaf  # totals are published, so that there is an end to trying
+    assume(0 < gaps.sum() <= 5)
+    every = fitting(table, gaps, 9)  # of three cells of at most three
+    found = audit(table, gaps, value="count")
+    assert len(found.targets) == gaps.sum()
+    for target in found.targets:
+        values = np.unique(every[:, target.cells[0][0]])
+        assert target.exact
+        assert target.low <= values[0] + 1e-6
+        assert target.high >= values[-1] - 1e-6
+        assert target.numbers == min(3, len(values))
+        assert (target.verdict == EXPOSED) == (len(values) < 3)
+        if len(shape) == 2:  # there the real ends are whole numbers
+            assert np.allclose([target.low, target.high], [values[0], values[-1]], atol=1e-6)
+
+
+def test_screening_and_every_single_problem_agree():
+    rng = np.random.default_rng(3)
+    records = {"a": rng.integers(0, 6, 150).astype(str), "b": rng.integers(0, 7, 150).astype(str)}
+    table = Table.of_records({**records, "v": rng.lognormal(0, 1.5, 150)}, ["a", "b"], ["v"])
+    secret = find_sensitive(table, [PPercent(20), FewContributors(3)], "v")
+    gaps = secret.sensitive | (rng.random(len(table)) < 0.15)
+    found = [
+        {(*t.cells, t.insider): t.verdict for t in audit(table, gaps, secret, exact=e).targets} for e in (True, False)
+    ]
+    assert found[0] == found[1]
+    assert {EXPOSED, PROTECTED} <= set(found[0].values())
+    assert found[0] == {(*t.cells, t.insider): t.verdict for t in audit(table, gaps, secret, threads=1).targets}
+
+
+def firms(cells: dict[tuple[str, str], list[float]]) -> Table:
+    """A 2 x 3 table of firms, each its own contributor."""
+    rows = [(*codes, value) for codes, values in cells.items() for value in values]
+    a, b, v = zip(*rows, strict=True)
+    return Table.of_records({"a": a, "b": b, "v": v}, ["a", "b"], ["v"])
+
+
+MANY = [10.0] * 10
+
+
+def gaps_at(table: Table, *cells: tuple[str, str]) -> np.ndarray:
+    return np.isin(np.arange(len(table)), [table.find(*cell) for cell in cells])
+
+
+def test_a_lone_gap_is_no_gap():
+    table = firms({("x", "u"): [5.0, 1.0], ("x", "w"): MANY, ("y", "u"): MANY, ("y", "w"): MANY})
+    secret = find_sensitive(table, [PPercent(10)], "v")
+    found = audit(table, gaps_at(table, ("x", "u")), secret)
+    assert [t.verdict for t in found.targets] == [EXPOSED]
+    assert not found.holds
+    square = [("x", "u"), ("x", "w"), ("y", "u"), ("y", "w")]
+    assert audit(table, gaps_at(table, *square), secret).holds
+
+
+def test_a_sensitive_cell_that_is_published_is_exposed():
+    table = firms({("x", "u"): [5.0, 1.0], ("x", "w"): MANY})
+    found = audit(table, np.zeros(len(table), dtype=bool), find_sensitive(table, [PPercent(10)], "v"))
+    assert {t.verdict for t in found.targets} == {EXPOSED}
+
+
+def test_two_cells_of_one_firm_each_are_told_together():
+    """Each cell is free, and their sum is a cell of two firms: each learns the other's value."""
+    cells = {("x", "u"): [50.0], ("x", "w"): [40.0], ("x", "z"): MANY}
+    table = firms(cells | {("y", "u"): MANY, ("y", "w"): MANY, ("y", "z"): MANY})
+    secret = find_sensitive(table, [FewContributors(3)], "v")
+    gaps = gaps_at(table, ("x", "u"), ("x", "w"), ("y", "u"), ("y", "w"))
+    found = audit(table, gaps, secret)
+    alone = [t for t in found.targets if not t.is_sum and t.insider is None]
+    assert {t.verdict for t in alone} == {PROTECTED}
+    assert [t.verdict for t in found.targets if t.is_sum and t.insider is None] == [EXPOSED]
+    inside = [t for t in found.targets if t.insider is not None]
+    assert {t.verdict for t in inside} == {EXPOSED}  # each of the two, who knows its own cell
+    assert len(inside) == 2
+    assert all(np.isclose(t.low, t.high) for t in inside)
+
+
+def test_a_holding_knows_the_cells_of_all_its_firms():
+    a, b = list("xxxyyy") + list("xy") * 20, list("uwzuwz") + ["z"] * 40
+    firm = [f"f{k}" for k in range(6)] + [f"g{k}" for k in range(40)]
+    data = {"a": a, "b": b, "v": [9.0, 8, 7, 6, 5, 4] + [3.0] * 40, "firm": firm}
+    owner = ["H", None, None, None, "H", None] + [None] * 40
+    plain = Table.of_records(data, ["a", "b"], ["v"], contributor="firm")
+    owned = Table.of_records({**data, "owner": owner}, ["a", "b"], ["v"], contributor="firm", holding="owner")
+    for table, insiders in ((plain, 4), (owned, 3)):
+        secret = find_sensitive(table, [FewContributors(2)], "v")
+        gaps = gaps_at(table, ("x", "u"), ("x", "w"), ("y", "u"), ("y", "w"))
+        found = audit(table, gaps, secret)
+        assert len({t.insider for t in found.targets if t.insider is not None}) == insiders
+
+
+def test_a_published_table_of_others_is_audited_and_never_called_safe():
+    cells = {"a": ["Total", "x", "y"] * 3, "b": ["Total"] * 3 + ["u"] * 3 + ["w"] * 3}
+    values = [20, 12, 8, 11, None, None, 9, None, None]
+    table = Table.of_cells({**cells, "n": values}, ["a", "b"], ["n"], counts=["n"])
+    found = audit(table, np.isnan(table.values["n"]))
+    assert next((t.low, t.high, t.verdict) for t in found.targets) == (3.0, 11.0, UNJUDGED)
+    assert not found.holds
+    assert not found.exposed
+    told = Table.of_cells({**cells, "n": [*values[:7], 5, None]}, ["a", "b"], ["n"], counts=["n"])
+    assert {t.verdict for t in audit(told, np.isnan(told.values["n"])).targets} == {EXPOSED}
+    wrong = Table.of_cells({**cells, "n": [20, 12, 8, 11, None, None, 9, 13, None]}, ["a", "b"], ["n"])
+    with pytest.raises(InfeasibleError, match="contradict"):
+        audit(wrong, np.isnan(wrong.values["n"]))
+
+
+def test_a_cell_without_value_must_be_marked_as_suppressed():
+    table = Table.of_cells({"a": ["Total", "x", "y"], "n": [5, None, None]}, ["a"], ["n"])
+    with pytest.raises(InputError, match="a=x"):
+        audit(table, [False] * 3)
+
+
+def test_a_forced_cell_may_not_be_suppressed():
+    table = firms({("x", "u"): MANY, ("x", "w"): MANY})
+    secret = find_sensitive(table, [PPercent(10)], "v", priors=[Prior(("x", "u"), "forced")])
+    with pytest.raises(InputError, match="must be published"):
+        audit(table, gaps_at(table, ("x", "u")), secret)
+
+
+def test_knowledge_beforehand_narrows_the_interval():
+    table = firms({("x", "u"): [5.0], ("x", "w"): [6.0], ("y", "u"): [7.0], ("y", "w"): [8.0]})
+    secret = find_sensitive(table, [Dominance(1, 70)], "v")
+    gaps = gaps_at(table, ("x", "u"), ("x", "w"), ("y", "u"), ("y", "w"))
+    wide, narrow = (audit(table, gaps, secret, beforehand=share, exact=True).targets[0] for share in (None, 0.1))
+    assert wide.low < narrow.low <= 5.0 <= narrow.high < wide.high
+
+
+def test_negative_values_leave_a_cell_open_on_both_sides():
+    table = firms({("x", "u"): [-5.0], ("x", "w"): [6.0], ("y", "u"): [7.0], ("y", "w"): [8.0]})
+    gaps = gaps_at(table, ("x", "u"), ("x", "w"), ("y", "u"), ("y", "w"))
+    first = audit(table, gaps, value="v").targets[0]
+    assert (first.low, first.high) == (-np.inf, np.inf)
+
+
+def test_an_answer_that_violates_the_table_is_not_relied_on(monkeypatch: pytest.MonkeyPatch):
+    table = firms({("x", "u"): [5.0, 1.0], ("x", "w"): MANY, ("y", "u"): MANY, ("y", "w"): MANY})
+    checked = Solver._checked
+    monkeypatch.setattr(Solver, "_checked", lambda self, moved: checked(self, moved + 1.0))
+    found = audit(
+        table,
+        gaps_at(table, ("x", "u"), ("x", "w"), ("y", "u"), ("y", "w")),
+        find_sensitive(table, [PPercent(10)], "v"),
+    )
+    assert {t.verdict for t in found.targets} == {UNJUDGED}
+    assert "violates" in found.unjudged[0]
+    assert "NOT JUDGED" in found.text()
+    assert issubclass(NoAnswer, InfeasibleError)
+
+
+def test_sums_without_rules_are_said_to_be_unjudged():
+    table = table_of_counts((2, 2), [1, 5, 5, 5])
+    secret = find_sensitive(table, [], priors=[Prior(("00", "10"), "unsafe")])
+    found = audit(table, gaps_at(table, ("00", "10"), ("00", "11"), ("01", "10"), ("01", "11")), secret)
+    assert {t.verdict for t in found.targets} == {PROTECTED}
+    assert not found.holds
+
+
+def test_no_value_is_in_the_words():
+    table = firms({("x", "u"): [51234.0, 1.0], ("x", "w"): MANY})
+    found = audit(table, gaps_at(table, ("x", "u")), find_sensitive(table, [PPercent(10)], "v"))
+    assert "5123" not in found.text() + str(found.document())
+
+
+FAST = [case for case in CASES if "z3" not in case[0] and case[3]]
+EXPOSED_CELLS = {
+    "gauss_small_mun": 13,
+    "gauss_small_mun_intervals": 13,
+    "gauss_direct_mun": 5,
+    "gauss_small_d2_hier": 2,
+}
+
+
+@needs_shared
+@pytest.mark.parametrize(("name", "source", "how", "rules"), FAST, ids=[case[0] for case in FAST])
+def test_patterns_of_the_reference(name, source, how, rules, capsys):
+    table = table_of(name, source, how)
+    found = find_sensitive(table, rules, weights="repeated" if name.endswith("_tau") else "largest")
+    gaps = np.zeros(len(table), dtype=bool)
+    for line in read(name):
+        if line.get("isPublish", "TRUE") == "TRUE" and line["suppressed"] == "TRUE":
+            gaps[table.find(*(line[axis.name] for axis in table.grid.axes))] = True
+    told = audit(table, gaps, found)
+    print(told.text())
+    cells = [t for t in told.targets if not t.is_sum and t.insider is None]
+    assert sum(t.verdict == EXPOSED for t in cells) == EXPOSED_CELLS.get(name, 0)
+    if name in EXPOSED_CELLS:
+        assert sum(t.numbers == 2 for t in cells) == EXPOSED_CELLS[name]
+    if name == "gauss_small_mun_intervals":
+        low = {table.find(line["mun"], line["inj"]): line for line in read(name) if line["lo"] != "NA"}
+        ends = {t.cells[0][0]: (t.low, t.high) for t in audit(table, gaps, found, exact=True).targets if not t.is_sum}
+        assert all(np.allclose(ends[c], (float(line["lo"]), float(line["up"]))) for c, line in low.items())
