@@ -13,7 +13,7 @@ from suffice.errors import InfeasibleError, InputError
 from suffice.tables.audit import EXPOSED, PROTECTED, UNJUDGED, audit
 from suffice.tables.rules import Dominance, FewContributors, PPercent
 from suffice.tables.sensitivity import Prior, find_sensitive
-from suffice.tables.solver import Solver, NoAnswer
+from suffice.tables.solver import NoAnswer, Solver
 from suffice.tables.table import Table
 from tests.places import needs_shared
 from tests.tables.test_reference import CASES, read, table_of

@@ -17,7 +17,7 @@ from suffice.errors import InputError, UsageError, count_of
 from suffice.progress import Progress
 from suffice.rows.threads import cores
 from suffice.tables.sensitivity import BY_NUMBERS, Sensitivity, value_of
-from suffice.tables.solver import Polytope, Solver, NoAnswer, some_point
+from suffice.tables.solver import NoAnswer, Polytope, Solver, some_point
 from suffice.tables.table import Table
 
 POSSIBLE = 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
-from suffice.errors import InputError, UsageError, attempt, suggest
+from suffice.errors import FileError, InputError, UsageError, attempt, suggest
 from suffice.files.source import open_rows
 
 YES, NO = ("true", "t", "1", "1.0", "yes", "x", "u"), ("false", "f", "0", "0.0", "no", "", "s")
@@ -26,6 +28,17 @@ def columns_of_file(data: Any, names: Sequence[str]) -> pa.Table:
         if name not in rows.kinds:
             raise UsageError(f"There is no column {name!r}.{suggest(name, rows.kinds)}")
     return pa.Table.from_batches(list(rows.batches(wanted)))
+
+
+def text_of(path: str | os.PathLike[str], what: str) -> str:
+    """The text of a small file."""
+    where = Path(path)
+    if not where.is_file():
+        raise FileError(f"{where.name}, {what}, is no file.\nCheck the path.")
+    text = attempt(lambda: where.read_text(encoding="utf-8-sig"))
+    if text is None:
+        raise InputError(f"{where.name}, {what}, is not text in UTF-8.\nSave it as such.")
+    return text
 
 
 def codes_of(table: pa.Table, name: str) -> NDArray[np.str_]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from suffice.errors import FileError, InputError, UsageError, attempt
+from suffice.errors import InputError, UsageError
 from suffice.tables.axis import Axis, Sum
+from suffice.tables.columns import text_of
 
 Tree = Sequence[Any]
 """A code, and behind it what it is the sum of: codes, or trees again."""
@@ -114,12 +115,7 @@ def read_hierarchy(name: str, path: str | os.PathLike[str], total: str = "Total"
     """The axis in a file: .hrc, or CSV of child and parent, of mapsFrom, mapsTo and sign, or of levels and codes."""
     import csv
 
-    where = Path(path)
-    if not where.is_file():
-        raise FileError(f"{where.name}, the hierarchy of {name}, is no file.\nCheck the path.")
-    text = attempt(lambda: where.read_text(encoding="utf-8-sig"))
-    if text is None:
-        raise InputError(f"{where.name}, the hierarchy of {name}, is not text in UTF-8.\nSave it as such.")
+    where, text = Path(path), text_of(path, f"the hierarchy of {name}")
     if where.suffix.lower() == ".hrc":
         return levels(name, text.splitlines(), total)
     rows = list(csv.DictReader(text.splitlines()))

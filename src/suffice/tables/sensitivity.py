@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from suffice.algebra.array import Array, Flags
-from suffice.errors import FileError, InputError, UsageError, attempt
+from suffice.errors import InputError, UsageError, attempt
+from suffice.tables.columns import text_of
 from suffice.tables.rules import DirectDisclosure, FewContributors, MinimumFrequency, PrimaryRule
 from suffice.tables.table import Table
 
@@ -142,12 +143,7 @@ def read_priors(path: str | os.PathLike[str], dims: Sequence[str]) -> list[Prior
 
     Those are codes, then u, s or p, or c and a cost, or pl and two levels, lower and upper.
     """
-    where = Path(path)
-    if not where.is_file():
-        raise FileError(f"{where.name} is no file.\nCheck the path.")
-    text = attempt(lambda: where.read_text(encoding="utf-8-sig"))
-    if text is None:
-        raise InputError(f"{where.name} is not text in UTF-8.\nSave it as such.")
+    where, text = Path(path), text_of(path, "decisions beforehand")
     lines = [line for line in text.splitlines() if line.strip()]
     sign = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]
