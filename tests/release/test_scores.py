@@ -86,6 +86,7 @@ def test_a_measure_that_is_not_there_is_named_with_the_nearest():
         (table(1 * 2).slice(0, 1), None, {}, "1 record"),
         (table(id=np.zeros(60)), None, {}, "more than one record"),
         (table(a=np.r_[np.nan, np.ones(59)]), None, {}, "missing or infinite"),
+        (table(a=np.r_[1e200, np.ones(59)]), None, {}, "too large to be squared"),
     ],
 )
 def test_bad_files_get_a_sentence(released, holdout, more, match):

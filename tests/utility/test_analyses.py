@@ -152,6 +152,13 @@ def test_what_a_file_cannot_answer_gets_a_sentence_without_a_value(text: str, ma
         fitted(text, file())
 
 
+def test_a_matrix_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("suffice.utility.analysis.CELLS", 300)
+    with pytest.raises(InputError, match="400 cells"):
+        fitted("glm-binomial: p ~ x", file())
+    assert fitted("lm: p ~ x", file()).records == N
+
+
 def test_assess_takes_analyses_and_a_subdomain():
     roles = suffice.Roles(confidential=["y", "x"])
     original, released = (pa.table(file(seed)) for seed in (1, 2))

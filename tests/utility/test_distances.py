@@ -181,6 +181,13 @@ def test_mixed_terms_are_dummies_numbers_and_holes():
     assert (before.sum(), after.sum()) == (40, 40)
 
 
+def test_a_category_of_many_levels_has_dummies_of_its_most_frequent_ones():
+    one = {"r": pa.array(["a"] * 50 + ["b"] * 30 + [f"{i}" for i in range(400)])}
+    files = TwoFiles.of(one, one)
+    assert files.terms("r", 2).sum(axis=0).tolist() == [100, 60]
+    assert mixed_propensity(files).parameters == 301
+
+
 def test_distances_by_other_hands():
     Y, Ystar = numbers(1), numbers(2, 150)
     found = wasserstein(Y, Ystar)

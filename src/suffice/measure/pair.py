@@ -121,7 +121,7 @@ class FilePair:
         before, *rest = (taken(file, np.flatnonzero(each)) for file, each in zip(self._files(), chosen, strict=True))
         aside = None if self.aside is None else rest.pop()
         same = self.aligned and all(np.array_equal(chosen[0], each) for each in chosen[1 : 1 + len(self.after)])
-        numbers = tuple(name for name in self.numbers if np.ptp(as_float(before[name])) > 0)
+        numbers = tuple(name for name in self.numbers if as_float(before[name]).std() > 0)
         return replace(self, before=before, after=tuple(rest), aside=aside, aligned=same, numbers=numbers)
 
     def some(self, most: int | None) -> FilePair:

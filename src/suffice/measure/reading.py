@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Flags
 from suffice.design.coding import Coding
+from suffice.design.inspection import LARGEST
 from suffice.design.roles import NUMERIC, Roles
 from suffice.errors import InputError, count_of, escaped, suggest
 from suffice.measure.pair import Columns, FilePair, sample_places, taken
@@ -70,6 +71,7 @@ def paired(
     first, others, aside = _complete(
         first, others, aside, (*plain, *_weight(roles)), roles, bool(aligned or joined), notes
     )
+    _small_enough([first, *others, *([aside] if aside is not None else [])], plain)
     varying = tuple(_varying(first, plain, notes))
     if not varying and not categories:
         raise InputError("No confidential column varies in the original: there is nothing to tell.\nName others.")
@@ -211,8 +213,16 @@ def _holes(columns: Columns, names: Sequence[str]) -> Flags:
     return np.column_stack([none, *(~np.isfinite(as_float(columns[n])) for n in names if n in columns)])
 
 
+def _small_enough(files: Sequence[Columns], names: Sequence[str]) -> None:
+    for name in names:
+        if any(np.abs(as_float(file[name])).max() > LARGEST for file in files if name in file):
+            raise InputError(
+                f"Numbers of {name!r} are too large to be squared.\nDivide the column by a constant first."
+            )
+
+
 def _varying(columns: Columns, names: Sequence[str], notes: list[str]) -> Iterator[str]:
-    still = [name for name in names if np.ptp(as_float(columns[name])) == 0]
+    still = [name for name in names if as_float(columns[name]).std() == 0]
     if still:
         notes.append(f"Columns with one value in the original are left out: {escaped(', '.join(still))}.")
     return (name for name in names if name not in still)

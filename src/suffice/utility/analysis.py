@@ -34,7 +34,9 @@ WRITTEN = (
 )
 ANALYSIS = re.compile(r"\s*(?:([\w-]+)\s*:)?([^~]*)~([^~]*)", re.DOTALL)
 WIDEST = 500
-"""Estimates of one analysis."""
+"""Coefficients of one analysis."""
+CELLS = 2**27
+"""Of the matrix of a model that is fitted in steps: a gigabyte. Least squares need none."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,11 @@ class ModelMatrix:
         if self.analysis.model == "lm":
             parts = (RFactor.of(np.column_stack([self._matrix(columns, rows), y[rows]])) for rows in pieces(n))
             return _least_squares(self.names, reduce(add, parts).R, n)
+        if (cells := n * len(self.names)) > CELLS:
+            raise InputError(
+                f"The analysis {self.analysis.text!r} needs a matrix of {cells:,} cells; {CELLS:,} are allowed.\n"
+                "Use fewer levels, or fewer records."
+            )
         X = self._matrix(columns, slice(0, n))
         basis = TermBasis.of(X)
         found = maximum(basis.Q, y, FAMILIES[self.analysis.model.removeprefix("glm-")])

@@ -65,10 +65,16 @@ class TwoFiles:
     def n(self) -> int:
         return len(self.released)
 
-    def terms(self, name: str) -> Array:
-        """A category's dummies, less one; a number, 0 where it is missing, and where it is missing."""
+    def terms(self, name: str, most: int | None = None) -> Array:
+        """A category's dummies, less one; a number, 0 where it is missing, and where it is missing.
+
+        most: dummies of a category; of more levels the most frequent have one each, and the others none
+        """
         if name in self.codes:
-            return np.asarray(self.codes[name][:, None] == np.unique(self.codes[name])[1:], dtype=np.float64)
+            levels, counts = np.unique(self.codes[name], return_counts=True)
+            if most is not None and len(levels) - 1 > most:
+                levels = np.concatenate([[-1], np.sort(levels[np.argsort(-counts, kind="stable")[:most]])])
+            return np.asarray(self.codes[name][:, None] == levels[1:], dtype=np.float64)
         values = self.numbers[name]
         hole = np.isnan(values)
         there = values[~hole]
