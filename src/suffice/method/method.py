@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import Field, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -121,6 +122,10 @@ class Method(Exhibit, ABC):
     def apart(self, rows: Rows, design: Design, stream: Stream) -> NDArray[np.int64]:
         """For every record which of `apart_of` protects it."""
         return np.zeros(rows.n, dtype=np.int64)
+
+    def for_columns(self, places: Sequence[int], k: int) -> Method:
+        """The same for records that have only the columns at some places, of k: what is told of each goes with it."""
+        return self
 
     @property
     def companion(self) -> object | None:

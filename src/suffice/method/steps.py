@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -79,6 +80,9 @@ class Several(Method):
         for step in self.steps:
             roles = step.given(roles)
         return roles
+
+    def for_columns(self, places: Sequence[int], k: int) -> Method:
+        return replace(self, steps=tuple(step.for_columns(places, k) for step in self.steps))
 
     @property
     def companion(self) -> object | None:

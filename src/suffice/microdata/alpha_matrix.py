@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -73,6 +73,9 @@ class AlphaMatrix(Isometric):
         "the share of the largest feasible multiple of A to use where A is not feasible",
         None,
     )
+
+    def for_columns(self, places: Sequence[int], k: int) -> AlphaMatrix:
+        return replace(self, A=self._matrix(k)[np.ix_(places, places)].tolist()) if isinstance(self.A, tuple) else self
 
     def draws(self, k: int) -> int:
         return k

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -36,6 +37,10 @@ class Mixture(Isometric):
     references: ClassVar = ("Langsrud (2019), equation (13)",)
 
     d: float | tuple[float, ...] = parameter(Each(Number(0, 1)), "the part of each column that is original")
+
+    def for_columns(self, places: Sequence[int], k: int) -> Mixture:
+        d = self.each("d", k)
+        return replace(self, d=tuple(d[j] for j in places)) if isinstance(self.d, tuple) else self
 
     def draws(self, k: int) -> int:
         return k

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -55,6 +56,10 @@ class ResidualCorrelation(Isometric):
     @property
     def stacks(self) -> bool:  # type: ignore[override]  # one d for all is solved in closed form
         return not isinstance(self.d, tuple)
+
+    def for_columns(self, places: Sequence[int], k: int) -> ResidualCorrelation:
+        d = self.each("d", k)
+        return replace(self, d=tuple(d[j] for j in places)) if isinstance(self.d, tuple) else self
 
     def draws(self, k: int) -> int:
         return k

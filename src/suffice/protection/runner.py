@@ -126,7 +126,9 @@ class _Loop:
             column[places] = own + column.max() + 1
 
     def _method(self, number: int) -> Method:
-        return self.method.apart_of[self.strata.method[number]] if self.strata.method else self.method
+        method = self.method.apart_of[self.strata.method[number]] if self.strata.method else self.method
+        own, names = self.strata.confidential[number], self.original.design.confidential
+        return method if own == names else method.for_columns([names.index(name) for name in own], len(names))
 
     def _chunk(self, chunk: Chunk) -> Iterator[tuple[int, Places, Made | None]]:
         small = self._small(chunk)
