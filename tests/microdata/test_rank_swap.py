@@ -119,6 +119,15 @@ def test_a_correlation_is_reached_by_the_smallest_of_the_columns(r: float) -> No
     assert abs(min(np.corrcoef(data[name], after[name])[0, 1] for name in data) - r) < 0.02
 
 
+@pytest.mark.parametrize("seed", [1, 3, 4])
+def test_of_few_records_a_correlation_is_reached_on_average(seed: int) -> None:
+    """Swaps differ much: the window is learnt from many of them."""
+    y = np.sort(np.exp(np.random.default_rng(seed).normal(size=300)))
+    z, window = (y - y.mean()) / y.std(), int(window_of([y], 0.5) * 300)
+    kept = [np.mean(z * z[partners(np.arange(300), window, np.random.default_rng(key))]) for key in range(150)]
+    assert abs(np.mean(kept) - 0.5) < 0.025
+
+
 def test_of_even_ranks_the_window_is_known() -> None:
     """Partners of uniform values, at most p away: 1 - r is about 2 p^2 where ends are far."""
     assert abs(window_of([np.arange(8000.0)], 1 - 2 * 0.05**2) - 0.05) < 0.003

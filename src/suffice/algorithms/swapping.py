@@ -10,8 +10,8 @@ from suffice.algorithms.jit import COMPILED, loops
 
 Ranks = NDArray[np.int64]
 
-LEARNT, TRIED = 2**13, 8
-"""Values of a column, in order, from which a window is learnt, and swaps that are tried for each."""
+LEARNT, TRIED = 2**13, (8, 64)
+"""Values of a column, in order, from which a window is learnt, and swaps that are tried: of few values more."""
 
 
 def partners(ranks: Ranks, window: int, draws: np.random.Generator) -> Ranks:
@@ -94,10 +94,11 @@ def window_of(columns: list[Array], correlation: float) -> float:
     """
     Z = [(y - y.mean()) / y.std() for y in columns if y[0] < y[-1]]
     low, high, own = 0.0, 1.0, np.arange(len(columns[0]))
+    tried = max(TRIED[0], min(TRIED[1], TRIED[0] * LEARNT // len(own)))
     for _ in range(14 if Z else 0):
         share = (low + high) / 2
         draws = np.random.default_rng(0)  # swaps that are tried, whatever the key
-        pairs = [partners(own, max(1, round(share * len(own))), draws) for _ in range(TRIED)]
+        pairs = [partners(own, max(1, round(share * len(own))), draws) for _ in range(tried)]
         kept = min(float(np.mean([np.mean(z * z[pair]) for pair in pairs])) for z in Z)
         low, high = (share, high) if kept > correlation else (low, share)
     return high
