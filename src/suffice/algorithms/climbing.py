@@ -80,13 +80,25 @@ class LinkCounts:
         own = Zstar[self.among]
         return _nearest(self.Z, own), _nearest(self._ranks(self.Z), self._ranks(own))
 
+    def nearest(self, Zstar: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The released one that each takes for its own: by distance, and by rank."""
+        own = Zstar[self.among]
+        pairs = (self.Z, own), (self._ranks(self.Z), self._ranks(own))
+        first, second = (self.among[_distances(A, B).argmin(axis=1)] for A, B in pairs)
+        return first, second
+
     def _ranks(self, Z: Array) -> Array:
         pairs = zip(self.inorder.T, Z.T, strict=True)
         return np.column_stack([np.searchsorted(y, z) for y, z in pairs]) / len(self.inorder)
 
 
+def _distances(A: Array, B: Array) -> Array:
+    """Squared, up to a number for each row."""
+    return np.asarray((B**2).sum(axis=1) - 2 * A @ B.T)
+
+
 def _nearest(A: Array, B: Array) -> Flags:
-    distance = (B**2).sum(axis=1) - 2 * A @ B.T
+    distance = _distances(A, B)
     return np.asarray(np.diag(distance) <= distance.min(axis=1) + 1e-12)
 
 
@@ -102,7 +114,8 @@ def climbed(
     """The best found, batches that were taken, and the loss before and after.
 
     In every round some records, drawn at random, go downhill. They do so where the loss falls and no more records are
-    linked than at the start, by distance or by rank; those that would break a limit, or be linked, stay.
+    linked than at the start, by distance or by rank; those that would break a limit, be linked, or hide another no more,
+    stay.
     """
     Z = (start - target.mean) / target.scale
     links = LinkCounts.of((original - target.mean) / target.scale)
@@ -124,8 +137,9 @@ def climbed(
             fewer = all(each.sum() <= first for each, first in zip(now_linked, most, strict=True))
             if fewer:
                 break
-            back = np.any([each & ~was for each, was in zip(now_linked, linked, strict=True)], axis=0)
-            moved[links.among[back]] = Y[links.among[back]]
+            for each, was, near in zip(now_linked, linked, links.nearest(Z), strict=True):
+                back = np.concatenate([links.among[each & ~was], near[each & ~was]])  # and who had hidden it
+                moved[back] = Y[back]
         loss = target.loss(new)
         if fewer and loss < now:
             Y, Z, linked, now = moved, new, now_linked, loss
