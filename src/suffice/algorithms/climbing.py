@@ -114,8 +114,8 @@ def climbed(
     """The best found, batches that were taken, and the loss before and after.
 
     In every round some records, drawn at random, go downhill. They do so where the loss falls and no more records are
-    linked than at the start, by distance or by rank; those that would break a limit, be linked, or hide another no more,
-    stay.
+    linked than at the start, by distance or by rank; those stay that would break a limit, be linked, or no longer hide
+    another.
     """
     Z = (start - target.mean) / target.scale
     links = LinkCounts.of((original - target.mean) / target.scale)
