@@ -165,6 +165,7 @@ def test_assess_takes_analyses_and_a_subdomain():
     scores = suffice.assess(original, original, roles, analyses=["lm: y ~ x + r", "glm-binomial: p ~ x"])
     assert scores["interval-overlap"].value == 1
     assert scores["model-choice"].value == 1
+    assert "(-inf to 1, higher is better)" in scores.text()
     far = suffice.assess(original, [original, released], roles, analyses=["lm: y ~ x"], measures=["interval-overlap"])
     assert -1 < far["interval-overlap"].value < 1
     within = suffice.assess(original, released, roles, measures=["kolmogorov-smirnov"], where="r == 'n' and x > 0")

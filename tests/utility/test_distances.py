@@ -166,7 +166,7 @@ def test_two_samples_have_twice_the_propensity_of_a_synthesis():
 def test_separation_is_said():
     Y = numbers(1, 100, 1)
     score = taken(MEASURES["propensity-2"], FilePair.of_arrays(Y, Y + 100))
-    assert "separation: 100" in score.outcome.said
+    assert "separation, or nearly: 100" in score.outcome.said
     assert score.value == pytest.approx(0.25, abs=1e-3)
     assert not taken(MEASURES["propensity-2"], FilePair.of_arrays(Y, numbers(2, 100, 1))).outcome.said
 

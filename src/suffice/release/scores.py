@@ -397,7 +397,7 @@ def _shown(value: float | None) -> str:
 
 def _lines(each: MeasureScore, wide: int) -> Iterator[str]:
     declared, outcome = each.measure, each.outcome
-    low, high = (_shown(_number(end)) if np.isfinite(end) else "inf" for end in declared.range)
+    low, high = (f"{end:.4g}" for end in declared.range)
     chance = "" if outcome.chance is None else f", by chance {_shown(outcome.chance)}"
     yield f"  {each.name:<{wide}}  {_shown(_number(each.value)):>9}  ({low} to {high}, {declared.direction}{chance})"
     more = [declared.definition, *([declared.reference] if declared.reference else [])]

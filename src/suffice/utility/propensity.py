@@ -125,7 +125,9 @@ def told(found: Propensity) -> Value:
     """pMSE, what to expect of it, and what else the scores tell; separation is said."""
     parts = {"expected": found.expected, "sd": found.sd, "ratio": found.ratio, "standardised": found.standardised}
     parts |= {"specks": found.told.specks, "parameters": float(found.parameters)}
-    said = [f"separation: {found.certain:.2%} of the records are told without doubt"] if found.certain else []
+    said = (
+        [f"separation, or nearly: {found.certain:.2%} of the records are told without doubt"] if found.certain else []
+    )
     said += [] if found.converged else ["the fit did not come to stand"]
     return Value(found.pmse, parts, said="; ".join(said))
 
