@@ -200,11 +200,51 @@ def test_an_answer_that_violates_the_table_is_not_relied_on(monkeypatch: pytest.
 
 
 def test_sums_without_rules_are_said_to_be_unjudged():
-    table = table_of_counts((2, 2), [1, 5, 5, 5])
+    table = table_of_counts((2, 3), [1, 5, 5, 5, 5, 5])
     secret = find_sensitive(table, [], priors=[Prior(("00", "10"), "unsafe")])
     found = audit(table, gaps_at(table, ("00", "10"), ("00", "11"), ("01", "10"), ("01", "11")), secret)
     assert {t.verdict for t in found.targets} == {PROTECTED}
     assert not found.holds
+
+
+def test_a_far_upper_end_does_not_loosen_the_lower_one():
+    """x = y + 99 from one table, and from another that x is at least y: below 99 nobody looks, above anywhere."""
+    cells = {"a": ["Total", "x", "z"], "v": [1e9 + 100, 100.0, 1e9]}
+    finer = {"a": ["x", "x1", "x2"], "v": [100.0, 99.0, 1.0]}
+    tree = {"a": ["Total", ["x", "x1", "x2"], "z"]}
+    both = {name: cells[name] + finer[name][1:] for name in cells}
+    table = Table.of_cells(both, ["a"], ["v"], hierarchies=tree)
+    secret = find_sensitive(table, [], "v", priors=[Prior(("x",), "unsafe", lower=10.0, upper=10.0)])
+    gaps = np.isin(np.arange(len(table)), [table.find(code) for code in ("Total", "x", "x2", "z")])
+    found = audit(table, gaps, secret, exact=True).targets[0]
+    assert (found.low, found.high, found.verdict) == (99.0, np.inf, EXPOSED)
+
+
+def test_rules_do_not_call_a_cell_safe_whose_value_they_do_not_know():
+    cells = {"a": ["Total", "x", "y"] * 3, "b": ["Total"] * 3 + ["u"] * 3 + ["w"] * 3}
+    cells |= {"n": [20, 12, 8, 11, None, None, 9, None, None], "one": [1] * 9, "two": [1] * 9, "units": [9] * 9}
+    table = Table.of_cells(cells, ["a", "b"], ["n"], units="units", largest=["one", "two"])
+    secret = find_sensitive(table, [PPercent(10)])
+    assert not secret.sensitive.any()
+    found = audit(table, np.isnan(table.values["n"]), secret)
+    assert not found.holds
+    assert "4 suppressed cells without a value" in found.unjudged[0]
+    marked = find_sensitive(table, [PPercent(10)], priors=[Prior(("x", "u"), "unsafe", upper=1.0)])
+    assert [t.verdict for t in audit(table, np.isnan(table.values["n"]), marked).targets] == [UNJUDGED]
+
+
+def test_small_and_large_units_give_the_same_verdict():
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 4, 60).astype(str), rng.integers(0, 5, 60).astype(str)
+    v = rng.lognormal(0, 1, 60)
+    told = []
+    for scale in (1e-9, 1.0, 1e12):
+        table = Table.of_records({"a": a, "b": b, "v": scale * v}, ["a", "b"], ["v"])
+        secret = find_sensitive(table, [PPercent(20)], "v")
+        found = audit(table, secret.sensitive | (table.values["v"] > np.median(table.values["v"])), secret)
+        told.append([(t.cells, t.insider, t.verdict) for t in found.targets])
+    assert told[0] == told[1] == told[2]
+    assert len(told[0]) > 5
 
 
 def test_no_value_is_in_the_words():

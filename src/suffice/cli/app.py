@@ -62,6 +62,12 @@ def _root(
     """Protect confidential data and keep means, covariances and regressions exactly as they were."""
 
 
+@table.callback()
+def _table() -> None:
+    """Tables: make, find sensitive cells, audit what is suppressed."""
+    _roomy()
+
+
 @app.command()
 def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", show_default=False)],

@@ -35,6 +35,7 @@ class Secret:
     cells: which, with signs
     low, high: between these an attacker must look; they are `exact`, or he must look at least there
     numbers: possible whole numbers of a count, at most three; None for other values
+    room: what the solver and the last digits may make of it
     insider: a lone contributor of another cell who knows that one: its number
     """
 
@@ -46,6 +47,7 @@ class Secret:
     high: float = np.nan
     exact: bool = False
     numbers: int | None = None
+    room: float = 0.0
     verdict: str = UNJUDGED
     insider: int | None = None
     why: str = ""
@@ -168,10 +170,19 @@ def audit(
     if gaps.shape != (len(table),):
         raise UsageError(f"The pattern has {len(gaps):,} marks and the table {len(table):,} cells.")
     _refuse_published_secrets(table, gaps, sensitivity, name)
+    unknown = int((np.isnan(table.values[name]) & gaps).sum())
+    if unknown and beforehand is not None:
+        raise UsageError("What everybody knows beforehand is a share of values, and suppressed cells have none here.")
     look = _Look(table, name, sensitivity, beforehand, exact, threads or cores(), progress)
     targets, unjudged = look.targets(gaps)
     found = look.judged(targets, gaps)
-    if sensitivity is not None:
+    if sensitivity is None:
+        unjudged = ["what must be protected, and how well: no rules and no levels were given"] if gaps.any() else []
+    elif unknown:
+        unjudged.append(
+            f"{count_of(unknown, 'suppressed cell')} without a value: rules cannot tell if they are sensitive"
+        )
+    if sensitivity is not None and not unknown:
         inside, more = replace(look, exact=False).insiders(gaps, found)
         found, unjudged = [*found, *inside], [*unjudged, *more]
     unjudged += sorted({target.why for target in found if target.why})
@@ -215,16 +226,21 @@ class _Look:
             Secret(((int(cell), 1),), float(x[cell]), float(given.lower[cell]), float(given.upper[cell]))
             for cell in np.flatnonzero(given.sensitive)
         ]
-        sums, unjudged = self._sums(gaps)
+        sums, unjudged = self._sums(gaps, self.table.relations, self.table.totals)
         return [*cells, *sums], unjudged
 
-    def _sums(self, gaps: Flags) -> tuple[list[Secret], list[str]]:
-        """The suppressed parts of every equation with two or more, judged with their pooled contributors."""
-        given, rows = self.sensitivity, self.table.relations.tocoo()
+    def _sums(
+        self, gaps: Flags, relations: sparse.csr_array, totals: NDArray[np.int64]
+    ) -> tuple[list[Secret], list[str]]:
+        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors."""
+        given, rows = self.sensitivity, relations.tocoo()
         assert given is not None
-        here = (gaps | self.table.hidden)[rows.col] & (rows.col != self.table.totals[rows.row]) & (rows.data != 0)
-        parts = sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=self.table.relations.shape)
-        parts = sparse.csr_array(parts[np.flatnonzero(np.diff(parts.indptr) > 1)])
+        part = (rows.col != totals[rows.row]) & (rows.data != 0) & ~self.table.impossible[rows.col]
+        here = part & (gaps | self.table.hidden)[rows.col]
+        parts = sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=relations.shape)
+        count = np.diff(parts.indptr)
+        some = (count > 1) & (count < np.bincount(rows.row[part], minlength=len(count)))
+        parts = sparse.csr_array(parts[np.flatnonzero(some)])
         if not parts.shape[0]:
             return [], []
         if not given.rules:
@@ -257,7 +273,7 @@ class _Look:
 
     def judged(self, targets: Sequence[Secret], gaps: Flags) -> list[Secret]:
         """Every target with its interval and its verdict."""
-        unknown = (gaps | self.table.hidden) & ~self.table.impossible
+        unknown = self._unknown(gaps)
         parts = list(_parts(self.table.relations, unknown))
         owner = np.full(len(self.table), -1)
         for number, (_, cells) in enumerate(parts):
@@ -289,7 +305,7 @@ class _Look:
         if np.isnan(start).any():
             shown = self.table.values[self.name].copy()
             shown[cells] = 0.0
-            start = some_point(matrix, -(self.table.relations[rows] @ np.nan_to_num(shown)), low)
+            start = some_point(matrix, -(self.table.relations[rows] @ np.nan_to_num(shown)), low, self.whole)
         high = np.full(len(cells), np.inf)
         if self.beforehand is not None:
             low = np.maximum(low, start - self.beforehand * np.abs(start))
@@ -299,13 +315,12 @@ class _Look:
     def _verdict(self, target: Secret) -> str:
         if np.isnan(target.low):
             return UNJUDGED
-        room = CLOSE * max(abs(target.high) if np.isfinite(target.high) else 0.0, abs(target.low), 1e-300)
-        if target.high - target.low <= room or (target.numbers is not None and target.numbers < POSSIBLE):
+        if target.high - target.low <= 3 * target.room or (target.numbers is not None and target.numbers < POSSIBLE):
             return EXPOSED
-        if self.sensitivity is None:
+        if self.sensitivity is None or np.isnan(target.value):
             return UNJUDGED
-        reached = target.low <= target.value - target.lower + room and target.high >= target.value + target.upper - room
-        return PROTECTED if reached else EXPOSED
+        below, above = target.value - target.low, target.high - target.value
+        return PROTECTED if below >= target.lower - target.room and above >= target.upper - target.room else EXPOSED
 
     def insiders(self, gaps: Flags, outside: Sequence[Secret]) -> tuple[list[Secret], list[str]]:
         """Again, for everyone who stands alone behind suppressed cells and so knows them."""
@@ -316,21 +331,25 @@ class _Look:
         if alone is None:
             return [], ["knowledge of lone contributors: who stands behind the cells is not known"]
         known = {target.cells for target in outside if target.verdict == EXPOSED}
-        found = []
-        parts = _parts(self.table.relations, (gaps | self.table.hidden) & ~self.table.impossible)
-        homes = [set(cells.tolist()) for _, cells in parts]
-        for insider in np.unique(alone[alone >= 0]):
-            own = cells[alone == insider]
-            left = gaps.copy()
+        base = [replace(t, low=np.nan, verdict=UNJUDGED, why="") for t in outside if t.cells not in known]
+        home = np.full(len(self.table), -1)
+        for number, (_, some) in enumerate(_parts(self.table.relations, self._unknown(gaps))):
+            home[some] = number
+        found, everyone = list[Secret](), np.unique(alone[alone >= 0])
+        for number, insider in enumerate(everyone):
+            own, left = cells[alone == insider], gaps.copy()
             left[own] = False
-            near = set().union(*(home for home in homes if home & set(own.tolist())))
-            targets = [
-                replace(target, insider=int(insider))
-                for target in self.targets(left)[0]
-                if target.cells not in known and {cell for cell, _ in target.cells} <= near - set(own.tolist())
-            ]
-            found += self.judged(targets, left)
+            away = ~np.isin(home, home[own]) | (gaps & ~left)
+            rows = np.unique(self.table.relations.tocsc()[:, own].indices)  # equations that its own cells are in
+            fresh = self._sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])[0]
+            targets = [t for t in [*base, *fresh] if t.cells not in known and not away[[c for c, _ in t.cells]].any()]
+            found += replace(self, progress=None).judged([replace(t, insider=int(insider)) for t in targets], left)
+            if self.progress is not None:
+                self.progress("insiders", number + 1, len(everyone))
         return found, []
+
+    def _unknown(self, gaps: Flags) -> Flags:
+        return (gaps | self.table.hidden) & ~self.table.impossible
 
     def _alone(self, cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """For every cell the one who stands behind it, or -1."""
@@ -353,8 +372,8 @@ def _parts(relations: sparse.csr_array, unknown: Flags) -> Iterator[tuple[NDArra
     size = len(rows) + len(cells)
     graph = sparse.csr_array((np.ones(pairs.nnz), (pairs.row, len(rows) + pairs.col)), shape=(size, size))
     count, label = connected_components(graph, directed=False)
-    for number in range(count):
-        here = np.flatnonzero(label == number)
+    order = np.argsort(label, kind="stable")
+    for here in np.split(order, np.searchsorted(label[order], np.arange(1, count))):
         yield rows[here[here < len(rows)]], cells[here[here >= len(rows)] - len(rows)]
 
 
@@ -423,8 +442,8 @@ class _Chase:
                     seen.end(number, low, high)
 
     def _told(self, number: int, target: Secret, costs: sparse.csr_array, seen: _Seen) -> Secret:
-        low, high = (self._far(each, target.value) for each in (seen.low[number], seen.high[number]))
-        told = replace(target, low=low, high=high, exact=bool(seen.ended[number]))
+        low, high = (self._far(each, seen.start[number]) for each in (seen.low[number], seen.high[number]))
+        told = replace(target, low=low, high=high, exact=bool(seen.ended[number]), room=float(seen.room[number]))
         if not self.whole:
             return told
         try:
@@ -432,10 +451,9 @@ class _Chase:
         except NoAnswer as problem:
             return replace(told, low=np.nan, why=str(problem))
 
-    def _far(self, end: float, value: float) -> float:
+    def _far(self, end: float, start: float) -> float:
         """An end at the border of the solver's world is no end."""
-        away = self.space.far * (1 - 1e-6)
-        return float(np.sign(end)) * np.inf if abs(end - (0 if np.isnan(value) else value)) >= away else float(end)
+        return float(end if abs(end - start) < self.space.far * (1 - 1e-6) else np.copysign(np.inf, end - start))
 
     def _numbers(self, number: int, costs: sparse.csr_array, seen: _Seen) -> int:
         """How many whole numbers are possible, at most three."""
@@ -462,17 +480,9 @@ class _Seen:
         at = np.asarray(costs @ space.start)
         self.low, self.high = at.copy(), at.copy()
         self.ended = np.zeros(len(targets), dtype=bool)
-        room = CLOSE * np.maximum(np.abs(at), space.unit)
-        least = (
-            np.maximum([target.lower for target in targets], 2 * room),
-            np.maximum([t.upper for t in targets], 2 * room),
-        )
-        free = np.array([target.lower == 0 for target in targets]), np.array([target.upper == 0 for target in targets])
-        self.goal_low, self.goal_high = (
-            at - np.where(free[0], 0, least[0]) + room,
-            at + np.where(free[1], 0, least[1]) - room,
-        )
-        self.apart = 3 * room
+        self.start, self.room = at, CLOSE * np.maximum(np.abs(at), space.unit)
+        self.goal_low = at - np.maximum([target.lower for target in targets] - self.room, 0.0)
+        self.goal_high = at + np.maximum([target.upper for target in targets] - self.room, 0.0)
         self.numbers: list[set[int]] = [set() for _ in targets]
         self.add(space.start)
 
@@ -491,7 +501,7 @@ class _Seen:
     def _few(self) -> Flags:
         if self.whole:
             return np.array([len(some) < POSSIBLE for some in self.numbers])
-        return np.asarray(self.high - self.low <= self.apart)
+        return np.asarray(self.high - self.low <= 3 * self.room)
 
     @property
     def open_low(self) -> Flags:

@@ -41,7 +41,7 @@ class Polytope:
 
     @property
     def far(self) -> float:
-        return FAR * max(float(np.abs(self.start).max(initial=0.0)), 1.0)
+        return FAR * (float(np.abs(self.start).max(initial=0.0)) or 1.0)
 
     def box(self) -> tuple[Array, Array]:
         """How far x may go from the start, in the solver's units."""
@@ -97,17 +97,18 @@ class Solver:
         return bool(status == known.kOptimal)
 
 
-def some_point(rows: sparse.csr_array, right: Array, low: Array) -> Array:
+def some_point(rows: sparse.csr_array, right: Array, low: Array, whole: bool) -> Array:
     """An x with `rows` x = `right` and x >= `low`: values for cells whose own are unknown."""
-    unit = max(float(np.abs(right).max(initial=0.0)) / SCALE, 1e-300)
-    model, library = _model(rows, low / unit, np.full(len(low), np.inf), right / unit, False)
+    unit = 1.0 if whole else float(np.abs(right).max(initial=0.0)) / SCALE or 1.0
+    model, library = _model(rows, low / unit, np.full(len(low), np.inf), right / unit, whole)
     model.changeColsCost(len(low), np.arange(len(low), dtype=np.int32), np.where(np.isinf(low), 0.0, 1.0))
     model.run()
     if model.getModelStatus() == library.HighsModelStatus.kInfeasible:
         raise InfeasibleError("The published cells contradict each other: no values of the suppressed cells fit them.")
     if model.getModelStatus() != library.HighsModelStatus.kOptimal:
         raise NoAnswer("No values of the suppressed cells were found: the table could not be audited.")
-    return unit * np.asarray(model.getSolution().col_value)
+    found = np.asarray(model.getSolution().col_value)
+    return np.rint(found) if whole else unit * found
 
 
 def _model(rows: sparse.csr_array, low: Array, high: Array, right: Array, whole: bool) -> tuple[Any, Any]:

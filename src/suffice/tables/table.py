@@ -105,7 +105,7 @@ class Table:
             name: holds @ np.bincount(inner, each * people.weight, holds.shape[1])
             for name, each in {COUNT: people.frequency, **people.values}.items()
         }
-        whole = frozenset([COUNT]) if (people.weight % 1 == 0).all() else frozenset[str]()
+        whole = frozenset([COUNT]) if (people.weight == 1).all() else frozenset[str]()
         zero = _impossible(grid, impossible, sums[COUNT])
         table = cls(grid, sums, whole, grid.complete(), ~wanted, zero, people, holds)
         table.check()
