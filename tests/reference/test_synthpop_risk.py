@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.csv as csv
 
 from suffice.risk.attribute_disclosure import attribute_disclosure
-from suffice.risk.keys import joint, levels
+from suffice.risk.keys import joint, levels, tenths
 from suffice.risk.replicated_uniques import replicated_uniques
+from suffice.rows.arrow import as_float
 
 from ..places import SHARED, needs_shared
 
@@ -45,3 +46,12 @@ def test_attribute_disclosure():
         alone = replicated_uniques(key, released)
         ours = np.array([alone.original, alone.released, alone.replicated]) / len(key)
         assert np.allclose(100 * ours, [row[name] for name in ("UiO", "UiS", "repU")], atol=1e-8)
+
+
+def test_attribute_disclosure_of_a_number_in_tenths():
+    row = shared("disclosure_income10").to_pylist()[0]
+    key, released = keyed(["sex", "age", "edu"])
+    secret, guess = tenths(*(as_float(shared(name)["income"]) for name in ("obs", "syn_m1")))
+    found = attribute_disclosure(key, secret, released, guess)
+    ours = np.array([found.before, found.present, found.told, found.right, found.revealed])
+    assert np.allclose(100 * ours, [row[name] for name in ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO")], atol=1e-8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations, pairwise
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -91,6 +92,15 @@ def test_categories_are_secrets_too():
     assert rates.attack.share == 1
     assert rates.control.share < 0.4
     assert rates.guess.share < 0.4
+
+
+def test_a_lone_column_has_no_halves():
+    Y, other = drawn(1)[:, :1], drawn(2)[:, :1]
+    assert linkability(mixed(Y), mixed(other), mixed(Y)).risk == 0
+    roles = suffice.Roles(confidential=["y"])
+    one, two = (pa.table({"y": A[:, 0]}) for A in (Y, other))
+    scores = suffice.assess(one, one, roles, two, aligned=True, measures=["inference", "linkability", "singling-out"])
+    assert [each.value for each in scores][:2] == [0, 0]
 
 
 def test_interval_of_a_rate():
@@ -278,3 +288,25 @@ def test_declared_measures_of_categories():
     assert scores["model-risk"].outcome.parts["sample uniques"] == 2
     assert scores["replicated-uniques"].value == 0.5
     assert scores["sparse-records"].value == 1
+
+
+def test_the_ledger_is_scored_as_the_guards_judge_it(tmp_path: Path):
+    """Two hybrids, averaged, and cells that differ in one record: the numbers of the findings."""
+    rng = np.random.default_rng(14)
+    a = np.repeat(["p", "q", "r"], [34, 33, 33])
+    data = pa.table({"y": rng.normal(100, 10, 100), "a": a, "b": np.where(np.arange(100) == 0, "q", a)})
+    key = suffice.Seed.new_file(tmp_path / "key")
+    hybrid = suffice.ResidualCorrelation(d=0.6)
+    for number, factor in enumerate(("a", "b")):
+        roles = suffice.Roles(confidential=["y"], given=f"C({factor})")
+        release = suffice.protect(data, roles, hybrid, seed=key)
+        if not number:
+            release.write(tmp_path / f"{number}.csv")
+    scores = release.assess(measures=["averaging", "differencing"])
+    told = {finding.rule: finding for finding in release.findings}
+    assert scores["averaging"].value == pytest.approx(1 - told["repeated-release"].numbers["uncertain"])
+    assert scores["averaging"].value == pytest.approx(1 - (1 + 2 * 0.36 / 0.64) ** -0.5, rel=0.05)
+    assert scores["differencing"].value > 0.9
+    assert "stacked-leverage" in told
+    with pytest.raises(suffice.errors.InputError, match="ledger"):
+        suffice.assess(data, data, roles, measures="averaging")

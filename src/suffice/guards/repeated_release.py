@@ -5,6 +5,7 @@ from __future__ import annotations
 from suffice.guards.finding import Finding
 from suffice.guards.wording import count, share
 from suffice.risk.assessment import Assessment
+from suffice.risk.averaging import information, uncertain
 
 STOP, WARN = 10.0, 1.0
 CARRIED, TEN = 0.3, 10
@@ -22,14 +23,15 @@ def repeated_release(risk: Assessment) -> Finding | None:
     The best average of all releases leaves 1/sqrt(1 + r) of a residual standard deviation uncertain. A
     release with d = 0, as of IPSO, adds nothing to what is out and may be repeated without end.
     """
-    r = sum(map(information, (*risk.history.earlier, *risk.history.beside, risk.reach)))
+    reaches = (*risk.history.earlier, *risk.history.beside, risk.reach)
+    r = sum(map(information, reaches))
     others = len(risk.history.earlier) + len(risk.history.beside)
     found = others and risk.reach and r > WARN
     if not risk.history.ledger and not found:
         return _unknown(risk)
     if not found:
         return None
-    left = (1 + r) ** -0.5
+    left = uncertain(reaches)
     return Finding(
         "repeated-release",
         "stop" if r > STOP else "warn",
@@ -41,7 +43,7 @@ def repeated_release(risk: Assessment) -> Finding | None:
 
 
 def _unknown(risk: Assessment) -> Finding:
-    carried, left = risk.reach >= CARRIED, (1 + TEN * information(risk.reach)) ** -0.5
+    carried, left = risk.reach >= CARRIED, uncertain([risk.reach] * TEN)
     more = f" {TEN} releases like this one, averaged, leave {share(left)} of a residual standard deviation uncertain."
     return Finding(
         "repeated-release",
@@ -55,8 +57,3 @@ def _told(risk: Assessment) -> str:
     earlier, beside = len(risk.history.earlier), len(risk.history.beside)
     told = [count(earlier, "earlier release")] if earlier or not beside else []
     return " and ".join([*told, *([count(beside, "other data set")] if beside else [])])
-
-
-def information(d: float) -> float:
-    """d^2/(1 - d^2): signal over noise of one release."""
-    return d * d / (1 - d * d) if abs(d) < 1 else float("inf")

@@ -19,6 +19,7 @@ Need = Literal[
     "weights",
     "several releases",
     "a formula",
+    "a ledger",
 ]
 Direction = Literal["higher is riskier", "lower is riskier", "higher is better", "lower is better"]
 
@@ -33,6 +34,7 @@ UNMET: Mapping[Need, str] = {
     "weights": "it needs a weight",
     "several releases": "it needs several releases",
     "a formula": "it needs an analysis, 'lm: y ~ x'",
+    "a ledger": "it needs release.assess() of a release made with a key file, whose ledger knows the earlier ones",
 }
 
 
@@ -92,6 +94,7 @@ class Measure:
             "weights": pair.weight is not None,
             "several releases": len(pair.after) > 1,
             "a formula": bool(pair.analyses),
+            "a ledger": bool(pair.past),
         }
         return (need for need in UNMET if need in self.needs and not there[need])
 

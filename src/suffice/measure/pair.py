@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +34,7 @@ class FilePair:
     categories: given, kept and confidential columns that are categories, in all files
     analyses: formulas of the analyst
     sampled: how many records are looked at and of how many, where not all are
+    past: what the ledger tells of this release with the earlier ones, as the guards judge it
     """
 
     roles: Roles
@@ -45,6 +46,7 @@ class FilePair:
     aside: Columns | None = None
     analyses: tuple[str, ...] = ()
     sampled: str = ""
+    past: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_arrays(

@@ -25,7 +25,6 @@ from suffice.files.kind import EncodedFile, write_kind
 from suffice.files.source import digest_of, named_sources, read_back
 from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
-from suffice.guards.repeated_release import information
 from suffice.ledger import Ledger
 from suffice.method.method import Method
 from suffice.progress import Progress, listener
@@ -36,6 +35,7 @@ from suffice.report import public
 from suffice.report.exhibit import Exhibit
 from suffice.risk.account import Account
 from suffice.risk.assessment import Assessment, assess, assessed_again
+from suffice.risk.averaging import information
 from suffice.rows.memory import MemoryRows, as_table
 from suffice.rows.rows import Rows
 from suffice.rows.threads import one_blas_thread

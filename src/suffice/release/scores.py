@@ -31,6 +31,7 @@ from suffice.report.exhibit import Exhibit
 from suffice.report.page import render
 from suffice.risk import (
     attribute_disclosure,
+    averaging,
     copies,
     distance_linkage,
     identification,
@@ -55,6 +56,7 @@ from suffice.risk import (
     sparse_records,
     suda,
 )
+from suffice.risk.assessment import Assessment
 from suffice.rows.bridge import arrow
 from suffice.rows.memory import MemoryRows
 from suffice.rows.rows import Rows
@@ -80,7 +82,7 @@ RISK = (
     *(distance_linkage, ranks, probabilistic_linkage, interval_disclosure, sd_intervals, robust_intervals, nearness),
     *(copies, resemblance, memory, membership, singling_out, linkability, inference, model_inference, identification),
     *(k_anonymity, l_diversity, individual_risk, suda, model_risk, replicated_uniques, attribute_disclosure),
-    sparse_records,
+    *(sparse_records, averaging),
 )
 UTILITY = (
     information_loss,
@@ -325,7 +327,18 @@ def of_release(
             analyses,
             _named(analyses, where),
         )
+        pair = replace(pair, past=_past(sets[0].assessment))
         return scored(*_where(pair, where, notes), wanted)
+
+
+def _past(risk: Assessment) -> dict[str, float]:
+    """What the guards judge of this release with all that the ledger knows; empty without a ledger."""
+    history = risk.history
+    if not history.ledger:
+        return {}
+    left = averaging.uncertain((*history.earlier, *history.beside, risk.reach))
+    highest = max(risk.stacked.highest, risk.stacked.alone, risk.leverage.highest)
+    return {"uncertain": left, "releases": float(len(history.earlier)), "leverage": min(1.0, highest)}
 
 
 def chosen(names: Sequence[str] | str | None) -> list[Measure] | None:

@@ -68,8 +68,8 @@ MEASURES = (
         SHARE,
         "higher is riskier",
         "share of original records with whose known categories all released records have one value of a confidential "
-        "column, which is theirs (DiSCO): of the column where it is largest; told before: with whose categories the "
-        "original has one value",
+        "column, numbers by tenths of both files, which is theirs (DiSCO): of the column where it is largest; told "
+        "before: with whose categories the original has one value",
         "Taub et al. (2018); Raab, Nowok & Dibben (2024)",
     ),
 )

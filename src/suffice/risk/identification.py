@@ -63,8 +63,14 @@ def identification(
 
 def _like(records: MixedRecords, original: MixedRecords, j: int, radius: float) -> Flags:
     """Which records have the categories of original j, and numbers near its own."""
-    near = np.abs(records.numbers - original.numbers[j]) <= radius * np.abs(original.numbers[j])
-    return np.asarray(near.all(axis=1) & (records.levels == original.levels[j]).all(axis=1))
+    left = np.arange(len(records))
+    for level, own in zip(records.levels.T, original.levels[j], strict=True):
+        left = left[level[left] == own]
+    for y, own in zip(records.numbers.T, original.numbers[j], strict=True):
+        left = left[np.abs(y[left] - own) <= radius * abs(own)]
+    found = np.zeros(len(records), dtype=np.bool_)
+    found[left] = True
+    return found
 
 
 def _measured(pair: FilePair) -> Value:
@@ -88,7 +94,7 @@ MEASURES = (
         "higher is riskier",
         MATCHED,
         "Reiter & Mitra (2009); Drechsler & Reiter (2008)",
-        most=20_000,
+        most=200_000,
     ),
     Measure(
         "identification-risk-joint",
@@ -98,6 +104,6 @@ MEASURES = (
         "higher is riskier",
         f"{MATCHED}; the probabilities of a match are averaged over the releases before the largest is taken",
         "Reiter & Mitra (2009); Drechsler & Reiter (2008)",
-        most=20_000,
+        most=200_000,
     ),
 )

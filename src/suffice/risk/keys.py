@@ -48,8 +48,18 @@ def joint(columns: Sequence[Levels], n: int) -> Levels:
     """One number for every combination of levels that is there, missing being a level."""
     found = np.zeros(n, dtype=np.int64)
     for each in columns:
-        found = np.unique(found * (each.max(initial=-1) + 2) + each + 1, return_inverse=True)[1].astype(np.int64)
+        found = _dense(found * (each.max(initial=-1) + 2) + each + 1)
     return found
+
+
+def _dense(codes: Levels) -> Levels:
+    """Numbers in the same order without gaps; where they are not far apart without sorting."""
+    top = int(codes.max(initial=-1)) + 1
+    if top > 4 * len(codes) + 2**16:
+        return np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    there = np.zeros(top, dtype=np.bool_)
+    there[codes] = True
+    return np.asarray(np.cumsum(there) - 1)[codes]
 
 
 def key_counts(columns: Sequence[Levels], weights: Array | None = None, alpha: float = 1.0) -> KeyCounts:
@@ -96,11 +106,29 @@ def combined(pair: FilePair) -> tuple[Levels, Levels]:
 
 
 def secrets(pair: FilePair) -> dict[str, tuple[Levels, Levels]]:
-    """The values of every confidential column, by number, of the original and of the release."""
-    names = [name for name in pair.roles.confidential if name in pair.before]
-    before, after = pair.table(pair.before, names), pair.table(pair.after[0], names)
-    found = {name: levels(before[name], after[name]) for name in names}
-    return {name: (one, two) for name, (one, two) in found.items()}
+    """The values of every confidential column of the original and of the release: by number, or by tenths."""
+    found = {}
+    for name in (name for name in pair.roles.confidential if name in pair.before):
+        files = pair.before, pair.after[0]
+        if name in pair.numbers:
+            one, two = tenths(*(as_float(each[name]) for each in files))
+        else:
+            one, two = levels(*(pair.table(each, [name])[name] for each in files))
+        found[name] = one, two
+    return found
+
+
+def tenths(y: Array, released: Array) -> tuple[Levels, Levels]:
+    """Between which deciles of both files numbers lie; -1 where none is there.
+
+    >>> tenths(np.arange(5.0), np.array([np.nan, 4.0, 0.0]))
+    (array([1, 3, 5, 6, 9]), array([-1,  9,  1]))
+    """
+    both = np.concatenate([y, released])
+    there = np.isfinite(both)
+    cuts = np.unique(np.quantile(both[there], np.arange(1, 10) / 10)) if there.any() else both[:0]
+    place = np.where(there, np.searchsorted(cuts, both, "right"), -1).astype(np.int64)
+    return place[: len(y)], place[len(y) :]
 
 
 def released_weight(pair: FilePair) -> Array | None:

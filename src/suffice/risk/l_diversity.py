@@ -48,8 +48,8 @@ MEASURES = (
         frozenset({"categories"}),
         SHARE,
         "higher is riskier",
-        "share of released records behind whose known categories stands one value of a confidential column, missing "
-        "being a value: of the column where it is largest",
+        "share of released records behind whose known categories stands one value of a confidential column, numbers by "
+        "tenths of both files, missing being a value: of the column where it is largest",
         "Machanavajjhala et al. (2007)",
     ),
 )

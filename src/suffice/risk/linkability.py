@@ -18,6 +18,8 @@ def linkability(original: MixedRecords, control: MixedRecords, released: MixedRe
         one, two = (nearest_mixed(some.columns(half), released.columns(half), k) for half in halves)
         return Rate.of_trials((one[:, :, None] == two[:, None, :]).any(axis=(1, 2)))
 
+    if released.width < 2:
+        return AttackRates(Rate(0, 0), Rate(0, 0), Rate(0, 0))  # there are no two halves
     n, attack = len(released), linked(original)
     missed = np.prod(1 - k / (n - np.arange(min(k, n)))) if k < n else 0.0
     return AttackRates(attack, linked(control), Rate(round(attack.of * float(1 - missed)), attack.of))

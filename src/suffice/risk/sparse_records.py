@@ -30,6 +30,8 @@ def neighbours(X: Array, stratum: Levels | None = None, reach: float = REACH) ->
     shift, half = np.log1p(-reach * reach) / 2, (np.log1p(reach) - np.log1p(-reach)) / 2 * (1 + ROUNDING)
     found, order = np.zeros(n, dtype=np.int64), np.argsort(group, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        if len(places) == 1:
+            continue
         at = logs[places] + np.where(X[places] != 0, shift, 0.0)
         count = KDTree(logs[places]).query_ball_point(at, half, p=np.inf, return_length=True)
         found[places] = np.asarray(count) - 1
