@@ -9,9 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Self
+
+import numpy as np
 
 from suffice.errors import FileError
 from suffice.rows.fingerprint import Fingerprint
@@ -21,6 +24,8 @@ SUFFIX = ".ledger"
 ALIKE, OWN = 0.5, 0.6
 """The share of a sample that columns have in common which are the same; the share of cells with a value of their own
 from which a column is known by its values."""
+PART, SURE = 0.9, 8
+"""The share of a sample that a file has in common with one of which it is a part; values in this sample, at least."""
 _WRITERS: defaultdict[Path, Lock] = defaultdict(Lock)
 """One writer at a time within this process, for every ledger."""
 
@@ -32,6 +37,7 @@ class Trace:
     total: of all values, in any order
     sample: some values, each with how often it is there; `bits`: one in 2^bits of the different ones
     cells: that are neither zero nor missing
+    deeper: how many of the sample, the first ones, are one in 2^(bits + 1), 2^(bits + 2) and so on
     """
 
     role: str
@@ -40,12 +46,15 @@ class Trace:
     sample: Mapping[str, int]
     bits: int
     cells: int
+    deeper: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, seed: Seed, role: str, name: str, found: Fingerprint) -> Self:
         sample = {seed.digest("word", f"{int(word):x}")[:10]: int(count) for word, count in _pairs(found)}
         total = seed.digest("total", str(found.rows), str(found.total))
-        return cls(role, seed.digest("name", name)[:16], total, sample, found.bits, found.cells)
+        deeper = [int((found.words < np.uint64(2 ** (63 - bits))).sum()) for bits in range(found.bits, 63)]
+        few = tuple(count for count in deeper if count)
+        return cls(role, seed.digest("name", name)[:16], total, sample, found.bits, found.cells, few)
 
     @property
     def telling(self) -> bool:
@@ -53,9 +62,18 @@ class Trace:
         return len(self.sample) << self.bits >= OWN * self.cells > 0
 
     def alike(self, other: Trace) -> bool:
-        """Whether most of both is the same."""
+        """Whether most of both is the same, or of one where it is a part of the other."""
         common, fewer = len({*self.sample} & {*other.sample}), min(len(self.sample), len(other.sample))
-        return common > 0 and common >= ALIKE * fewer
+        if common > 0 and common >= ALIKE * fewer:
+            return True
+        part, whole = sorted([self, other], key=lambda each: each.bits)
+        few = part._at(whole.bits)  # of a part nearly all are in the whole; whole numbers meet by chance
+        return len(few & {*whole.sample}) >= max(SURE, PART * len(few))
+
+    def _at(self, bits: int) -> set[str]:
+        """One in 2^bits of the values."""
+        counts = (len(self.sample), *self.deeper)
+        return {*islice(self.sample, counts[bits - self.bits] if bits - self.bits < len(counts) else 0)}
 
     def same(self, other: Trace) -> bool:
         """Whether both are one column, which may have been sorted anew or corrected in part since."""

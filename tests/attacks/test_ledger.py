@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,21 @@ def test_once_confidential_always(role: str, tmp_path: Path) -> None:
     assert "former-role" in rules(release, "stop")
     with pytest.raises(GuardError, match="y would leave unchanged"):
         release.write(tmp_path / "two.csv")
+
+
+@pytest.mark.parametrize("share", [0.5, 0.3])
+def test_once_confidential_always_in_a_part_of_the_file_too(share: float, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(sha256(b"parts").hexdigest())  # which records are looked at follows from the key
+    (tmp_path / "key").chmod(0o600)
+    rng, key = np.random.default_rng(6), Seed.from_file(tmp_path / "key")
+    frame = Frame({"y": rng.normal(50, 9, 2000), "z": rng.normal(50, 9, 2000)})
+    protect(frame, again(), ResidualCorrelation(d=0.6), seed=key).write(tmp_path / "one.csv")
+    part = frame.sample(frac=share, random_state=1)
+    kept = protect(part, Roles(confidential=["z"], keep=["y"]), IPSO, seed=key)
+    assert "former-role" in rules(kept, "stop")
+    assert protect(part, again(), IPSO, seed=key).assessment.history.earlier == pytest.approx((0.6,))
+    other = frame.assign(y=rng.permutation(frame["y"] * 1.01))[: int(2000 * share)]
+    assert protect(other, again(), IPSO, seed=key).assessment.history.earlier == ()
 
 
 def test_what_has_left_is_not_protected_by_calling_it_confidential(tmp_path: Path) -> None:
