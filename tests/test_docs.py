@@ -114,3 +114,12 @@ def test_the_page_of_methods_is_current():
         "run: uv run python docs/methods.py"
     )
     assert all(f"## {name}\n" in module.page() for name in methods())
+
+
+def test_the_table_of_measures_is_that_of_the_declarations():
+    spec = importlib.util.spec_from_file_location("measures_table", ROOT / "docs" / "measures_table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.page() == module.PAGE.read_text(encoding="utf-8"), "run: uv run python docs/measures_table.py"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -87,6 +88,7 @@ def test_a_measure_that_is_not_there_is_named_with_the_nearest():
         (table(id=np.zeros(60)), None, {}, "more than one record"),
         (table(a=np.r_[np.nan, np.ones(59)]), None, {}, "missing or infinite"),
         (table(a=np.r_[1e200, np.ones(59)]), None, {}, "too large to be squared"),
+        (table(k=np.ones(60)), None, {}, "has numbers in 'k'"),
     ],
 )
 def test_bad_files_get_a_sentence(released, holdout, more, match):
@@ -149,3 +151,16 @@ def test_a_subdomain_is_parsed_and_keeps_alignment_where_it_can():
     for text, error in (("a > 1e9", InputError), ("__import__('os')", UsageError), ("nothing > 1", InputError)):
         with pytest.raises(error):
             suffice.assess(data, released, ROLES, where=text)
+
+
+def test_a_measure_that_fails_is_left_out_with_a_reason_and_without_the_libraries_text(monkeypatch: pytest.MonkeyPatch):
+    def failing(pair: FilePair) -> float:
+        raise ValueError("4815162342")
+
+    broken = replace(MEASURES["copies"], of=failing)
+    monkeypatch.setattr("suffice.release.scores.MEASURES", {"copies": broken})
+    scores = suffice.assess(table(), table(), ROLES)
+    assert scores.left_out["copies"].startswith("its equations have no solution")
+    with pytest.raises(InputError, match="copies cannot be taken") as error:
+        suffice.assess(table(), table(), ROLES, measures="copies")
+    assert "4815" not in str(error.value)

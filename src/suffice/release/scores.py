@@ -370,12 +370,14 @@ def scored(pair: FilePair, notes: Sequence[str], wanted: Sequence[Measure] | Non
     figures, left_out = [], {}
     for measure in MEASURES.values() if wanted is None else wanted:
         unmet = next(measure.unmet(pair), None)
-        if unmet is None:
+        try:
+            if unmet is not None:
+                raise InputError(UNMET[unmet])
             figures.append(taken(measure, pair))
-        elif wanted is not None:
-            raise InputError(f"{measure.name} cannot be taken: {UNMET[unmet]}.")
-        else:
-            left_out[measure.name] = UNMET[unmet]
+        except InputError as problem:
+            if wanted is not None:
+                raise InputError(f"{measure.name} cannot be taken: {str(problem).rstrip('.')}.") from None
+            left_out[measure.name] = " ".join(str(problem).rstrip(".").split("\n"))
     return Scores(tuple(figures), left_out, tuple(notes))
 
 
@@ -383,7 +385,10 @@ def taken(measure: Measure, pair: FilePair) -> MeasureScore:
     """The score of a measure: of every release by itself, or of all together."""
     some = pair.some(measure.most)
     together = measure.together or "several releases" in measure.needs
-    found = [_outcome(measure.of(each)) for each in ([some] if together else some.each())]
+    try:
+        found = [_outcome(measure.of(each)) for each in ([some] if together else some.each())]
+    except (ValueError, np.linalg.LinAlgError):  # of a library, whose text may hold data
+        raise InputError("its equations have no solution here: values are too alike, too few or too large") from None
     if len(found) == 1:
         return MeasureScore(measure, found[0], (), some.sampled)
     shared = [name for name in found[0].parts if all(name in each.parts for each in found)]
