@@ -34,11 +34,12 @@ def fitting(table: Table, gaps: np.ndarray, most: int) -> np.ndarray:
     ]
     assert table.holding is not None
     x = table.values["count"]
-    ranges = [range(most + 1) if gaps[c] else [int(x[c])] for c in inner]
+    unknown = gaps | table.hidden
+    ranges = [range(most + 1) if unknown[c] else [int(x[c])] for c in inner]
     order = np.argmax(table.holding.toarray()[inner], axis=1)  # the inner cell's own column
     tries = np.array(list(product(*ranges)), dtype=np.int16)
     every = tries @ table.holding.toarray()[:, order].T.astype(np.int16)
-    return every[(every[:, ~gaps] == x[~gaps]).all(axis=1)]
+    return every[(every[:, ~unknown] == x[~unknown]).all(axis=1)]
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -65,6 +66,38 @@ def test_intervals_are_those_of_all_tables_that_fit(shape, counts, marks):
         assert (target.verdict == EXPOSED) == (len(values) < 3)
         if len(shape) == 2:  # there the real ends are whole numbers
             assert np.allclose([target.low, target.high], [values[0], values[-1]], atol=1e-6)
+
+
+TREE = ["T", ["A", "a1", "a2"], ["B", "b1", "b2"]]
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    linked=st.booleans(),
+    counts=st.lists(st.integers(0, 2), min_size=8, max_size=8),
+    marks=st.lists(st.booleans(), min_size=40, max_size=40),
+)
+def test_so_they_are_in_hierarchies_and_in_linked_crossings(linked, counts, marks):
+    """Subtotals are suppressed as well, and a formula leaves out the inner cells: the grand total is there."""
+    if linked:
+        data = {"a": list("xxyy"), "b": list("uvuv"), "n": counts[:4]}
+        table = Table.of_records(data, formula="a + b", frequency="n")
+    else:
+        data = {"a": ["a1", "a2", "b1", "b2"] * 2, "b": list("uuuuvvvv"), "n": counts}
+        table = Table.of_records(data, ["a", "b"], frequency="n", hierarchies={"a": TREE, "b": ["S", "u", "v"]})
+    top = int(np.argmax(np.diff(table.holding.indptr)))
+    gaps = np.array(marks[: len(table)]) & ~table.hidden
+    gaps[top] = False
+    leaf = np.all([np.isin(table.grid.codes[:, k], axis.leaves) for k, axis in enumerate(table.grid.axes)], axis=0)
+    assume(gaps.any() and ((gaps | table.hidden) & leaf).sum() <= 4)
+    every = fitting(table, gaps, int(table.values["count"][top]))
+    found = audit(table, gaps, value="count")
+    for target in found.targets:
+        values = np.unique(every[:, target.cells[0][0]])
+        assert target.numbers == min(3, len(values))
+        assert target.low <= values[0] + 1e-6
+        assert target.high >= values[-1] - 1e-6
+        assert (target.verdict == EXPOSED) == (len(values) < 3)
 
 
 def test_screening_and_every_single_problem_agree():

@@ -274,7 +274,7 @@ class _Look:
     def judged(self, targets: Sequence[Secret], gaps: Flags) -> list[Secret]:
         """Every target with its interval and its verdict."""
         unknown = self._unknown(gaps)
-        parts = list(_parts(self.table.relations, unknown))
+        parts = list(parts_of(self.table.relations, unknown))
         owner = np.full(len(self.table), -1)
         for number, (_, cells) in enumerate(parts):
             owner[cells] = number
@@ -333,7 +333,7 @@ class _Look:
         known = {target.cells for target in outside if target.verdict == EXPOSED}
         base = [replace(t, low=np.nan, verdict=UNJUDGED, why="") for t in outside if t.cells not in known]
         home = np.full(len(self.table), -1)
-        for number, (_, some) in enumerate(_parts(self.table.relations, self._unknown(gaps))):
+        for number, (_, some) in enumerate(parts_of(self.table.relations, self._unknown(gaps))):
             home[some] = number
         found, everyone = list[Secret](), np.unique(alone[alone >= 0])
         for number, insider in enumerate(everyone):
@@ -361,7 +361,7 @@ class _Look:
         return np.where(table.known.units[cells] == 1, cells, -1)  # of different cells different ones
 
 
-def _parts(relations: sparse.csr_array, unknown: Flags) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def parts_of(relations: sparse.csr_array, unknown: Flags) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Unknown cells that hang together, with the equations between them."""
     cells = np.flatnonzero(unknown)
     matrix = sparse.csr_array(relations[:, cells])
