@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Ipso, Roles, Rotate, Seed, protect
+from suffice import Ipso, Resize, Roles, Rotate, Seed, protect
 from suffice.algebra.array import Array
 from suffice.method.method import Method
 from suffice.release.release import Release
@@ -87,3 +87,14 @@ def test_one_negative_value_leaves_a_column_free_and_it_is_said() -> None:
 
 def test_signs_that_stay_about_as_many_are_silent() -> None:
     assert "domain" not in {each.rule for each in released(Ipso()).findings if "z" in each.message}
+
+
+def test_records_that_are_drawn_anew_are_judged() -> None:
+    """Normal records in place of normal ones have their shape; in place of money they have not."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"y": np.exp(1.2 * rng.normal(size=300)), "z": rng.normal(size=300)})
+    release = protect(frame, Roles(confidential=["y", "z"]), Resize(250), seed=Seed.for_tests(1))
+    assert {name: bool(each.lost) for name, each in release.assessment.shapes.items()} == {"y": True, "z": False}
+    assert "shape not kept: y" in release.certificate.notes
+    weighted = protect(frame.assign(w=1.5), Roles(confidential=["y", "z"], weight="w"), Resize(250))
+    assert not weighted.assessment.shapes  # weighted shapes are not compared

@@ -180,7 +180,7 @@ def assess(
         told_apart=told_apart(some) if method.apart_of else 0.5,
         negatives=signs.new(design.confidential),
         multiplied=signs.multiplied(design.confidential),
-        shapes=_shapes(done, some),
+        shapes=_shapes(done, some, sample),
         zeros_lost={name: each for name, each in emptied.items() if name not in sample.traits},
         two_values=_two_values(some, sample.traits, design.roles.integer),
         broken=dict(seen.get("limits", {})),
@@ -271,11 +271,13 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
     return replace(like, closeness=found)
 
 
-def _shapes(done: Protected, sample: RecordSample) -> dict[str, ColumnShape]:
-    """Of the sampled records; not of drawn ones, which would take a pass of their own."""
-    if done.drawn is not None:
-        return {}
+def _shapes(done: Protected, sample: RecordSample, leaving: LeavingSample) -> dict[str, ColumnShape]:
+    """Of the sampled records; of drawn ones where groups have their shares, and some of the original were looked at."""
     names, m = done.design.confidential, done.design.m
+    if done.drawn is not None:
+        some = np.column_stack([done.drawn.columns[name][: len(leaving)] for name in names])
+        like = done.drawn.proportional and done.design.roles.weight is None and len(leaving)
+        return shapes(RecordSample(names, leaving.Y, some, np.zeros(0, dtype=np.int64)), {}) if like else {}
     mean = done.profile.spread.mean[m : m + done.design.k]
     return shapes(sample, done.seen["extremes"].farthest(names, mean))
 
