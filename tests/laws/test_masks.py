@@ -115,3 +115,17 @@ def test_plans_and_files(method: Method, tmp_path: Path) -> None:
     own = released(frame, method).frame
     other = protect(str(path), plan.roles.build(), plan.build_method(), seed=Seed.for_tests(1)).frame
     pd.testing.assert_frame_equal(own.reset_index(drop=True), other.to_pandas())
+
+
+@every
+def test_files_that_are_dealt_to_parts(method: Method, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those larger than memory are: what is promised holds, and moments are exact after Restore."""
+    for module, name in (("protection.super_blocks", "SUPER"), ("rows.ranks", "TOGETHER")):
+        monkeypatch.setattr(f"suffice.{module}.{name}", 60)
+    frame = people().drop(columns="b").assign(b=lambda each: each["a"] + each["x"] ** 2)
+    plain = Roles(confidential=NAMES, given="x")
+    assert protect(frame, plain, method, seed=Seed.for_tests(1)).certificate.holds
+    release = protect(frame, plain, method.then(Restore()), seed=Seed.for_tests(1))
+    both = (each[[*NAMES, "x"]].to_numpy() for each in (frame, release.aligned()))
+    assert release.certificate.holds
+    assert np.allclose(*(np.cov(each.T) for each in both), rtol=1e-9)

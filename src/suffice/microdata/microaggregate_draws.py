@@ -23,7 +23,8 @@ class MicroaggregateDraws(MicroaggregateNoise):
     noise that is exact; `Restore` mends this one.
 
     k: the least number of records in a group.
-    partition: how like records are found, as in `Microaggregate`.
+    partition: how like records are found, as in `Microaggregate`; in a file of more than 2^20 records among those dealt
+        to the same part.
 
     Oganian & Karr (2006), Privacy in Statistical Databases, LNCS 4302, 59-70; Woo, Reiter, Oganian & Karr (2009),
     Journal of Privacy and Confidentiality 1, 111-124.
@@ -37,6 +38,8 @@ class MicroaggregateDraws(MicroaggregateNoise):
     """
 
     keeps: ClassVar = ()
+    by_parts: ClassVar = True
+    rounds: ClassVar = 1
 
     def _scores(self, Z: Array, M: Array, root: Array, lost: GQR, records: Records) -> Array:
         """Scores of the noise, of length one on average."""
