@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -15,9 +16,12 @@ from suffice.algorithms.rotation.drift import corrected
 from suffice.algorithms.rotation.kernel import kernel
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.repair import repaired
+from suffice.algorithms.rotation.start import start
 from suffice.algorithms.rotation.stopping import (
+    DRAWN,
     FEW_CELLS,
     FIRST,
+    INSIDE,
     LARGE,
     LARGE_FIRST,
     LONG,
@@ -27,7 +31,7 @@ from suffice.algorithms.rotation.stopping import (
 )
 from suffice.algorithms.rotation.turn import Chance
 from suffice.algorithms.rotation.walk import Walk
-from suffice.errors import UsageError
+from suffice.errors import InfeasibleError, UsageError
 from suffice.method.masked import Masked
 from suffice.method.parameter import Choice, Count, Number, parameter
 from suffice.method.records import Records
@@ -53,7 +57,7 @@ class Rotate(Recordwise):
 
     shape: the law: "copula", the columns' densities and how they go together; "marginals", the densities alone;
         "uniform", all that the limits allow.
-    sweeps: exactly so many, without a look at the original; none: until the walk no longer follows itself.
+    sweeps: exactly so many, without a look at the original; none: 200, of records that are drawn anew.
     correlation: a target: no residual correlation with the original is above this.
     linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
     groups: who meets whom: "given", anyone, records alike in the given columns, and records about as far out in a
@@ -81,7 +85,7 @@ class Rotate(Recordwise):
         "Murray, Adams & MacKay (2010), elliptical slice sampling",
     )
 
-    sweeps: int | None = parameter(Count(none="until the walk no longer follows itself"), "how many", None)
+    sweeps: int | None = parameter(Count(none="200, of records drawn anew"), "how many", None)
     correlation: float | None = parameter(
         Number(0, 1, none="not a reason to stop"), "residual correlation with the original to stop at", None
     )
@@ -122,18 +126,52 @@ class Rotate(Recordwise):
         """The release, and what a reader of the certificate must know about the way to it."""
         ground, likeness = Constraints.of(records), Likeness.of(records)
         dealer, null = Dealer.of(records, self.groups, self.zeros), likeness.null(stream.generator("null"))
-        start, repairs = repaired(records.Y, ground, dealer, stream, progress=progress)
         law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
-        schedule = Schedule.of(self._leaves(records), self.sweeps)
-        walker = _Walker(np.array(start, order="C"), ground, dealer, law, schedule, stream, progress)
+        drawn = self._drawn(records, ground, dealer, law, stream, progress)
+        first, repairs = drawn or repaired(records.Y, ground, dealer, stream, progress=progress)
+        schedule = Schedule.of(self._leaves(records) and drawn is None, self.sweeps)
+        walker = _Walker(np.array(first, order="C"), ground, dealer, law, schedule, stream, progress)
         if self._target.asked and self.groups in ("near", "far"):
             walker.dealer = dealer
-        reason, course = self._walked(walker, records, likeness)
+        if drawn is None:
+            reason, course = self._walked(walker, records, likeness)
+        else:
+            reason, course = self._settled(walker), ()
         if progress is not None:
             progress("rotating", walker.sweeps, walker.sweeps)  # a target may be reached long before the last one
         Ystar, ratio = corrected(walker.Y, records, ground)
         sweeps = (walker.sweeps, min(walker.sweeps, schedule.before), repairs)
         return Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)
+
+    def _drawn(
+        self,
+        records: Records,
+        ground: Constraints,
+        dealer: Dealer,
+        law: Densities,
+        stream: Stream,
+        progress: Progress | None,
+    ) -> tuple[Array, int] | None:
+        """Records to start from that have nothing of the original's, inside the limits, and the sweeps that this took.
+
+        None where the walk starts from Y: a fixed number of sweeps, a target, another start, groups of its own, no
+        law, or none that comes inside.
+        """
+        asked = self.sweeps is not None or self._target.asked or self.groups in ("near", "far")
+        if asked or self.shape == "uniform" or not np.array_equal(records.Y, records.original):
+            return None
+        made = start(records, ground, law, dealer.pools[0].strata, stream.generator("start"))
+        # what is never negative is not, whether or not a bound is asked for
+        inside = replace(ground, low=np.where(records.Y.min(axis=0) >= 0, np.maximum(ground.low, 0.0), ground.low))
+        with suppress(InfeasibleError):
+            return None if made is None else repaired(made, inside, dealer, stream, INSIDE, progress)
+        return None
+
+    def _settled(self, walker: _Walker) -> str:
+        """Sweeps under the law, of records that were drawn from it nearly."""
+        for _ in range(all_ := min(DRAWN, self.most)):
+            walker.sweep(all_)
+        return "from records drawn anew"
 
     def _leaves(self, records: Records) -> bool:
         """Whether the first sweeps have a law that counts little, and groups of records alike or apart."""

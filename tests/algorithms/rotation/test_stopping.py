@@ -57,6 +57,7 @@ def test_a_walk_that_follows_itself_goes_on_twice_as_long(monkeypatch: pytest.Mo
 
 def test_with_columns_given_groups_of_few_cells_have_the_law_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("suffice.microdata.rotate.LONG", 40)
+    monkeypatch.setattr("suffice.microdata.rotate.start", lambda *_: None)  # where no start can be drawn
     one, many = (Rotate().walk(skewed(30, k, given=1), STREAM) for k in (1, 4))
     assert (one.sweeps, one.before) == (40, 0)
     assert many.sweeps == many.before == 40

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.algorithms.rotation.trigonometry import choose, lg
 
 GRID, FINE = 1024, 4096
@@ -43,6 +43,7 @@ class Densities:
     table: columns x GRID x (log density, its rise to the next point, score, its rise); no columns: every value is
         as likely.
     atom: the score of an exact zero.
+    empty: whether exact zeros are no part of the density, and stay.
     P: without rows where columns count one by one.
     """
 
@@ -53,12 +54,13 @@ class Densities:
     table: Array
     atom: Array
     P: Array
+    empty: Flags
 
     @classmethod
     def uniform(cls) -> Densities:
         """Every value inside the limits is as likely."""
         none = np.empty(0)
-        return cls(none, none, none, none, np.empty((0, GRID, 4)), none, np.empty((0, 0)))
+        return cls(none, none, none, none, np.empty((0, GRID, 4)), none, np.empty((0, 0)), none > 0)
 
     @classmethod
     def of(cls, Y: Array, low: Array, high: Array, shape: str = "copula", zeros: str = "kept") -> Densities:
@@ -67,10 +69,11 @@ class Densities:
             return cls.uniform()
         k = Y.shape[1]
         zero = np.zeros((5, k))
-        law = cls(zero[0], zero[1], zero[2], zero[3], np.zeros((k, GRID, 4)), zero[4], np.empty((0, 0)))
+        share = (Y == 0).mean(axis=0)
+        empty = (share >= MANY_ZEROS) & (zeros == "kept")
+        law = cls(zero[0], zero[1], zero[2], zero[3], np.zeros((k, GRID, 4)), zero[4], np.empty((0, 0)), empty)
         for j in range(k):
-            empty = float((Y[:, j] == 0).mean()) if zeros == "kept" else 0.0
-            law._learn(j, Y[:, j], (low[j], high[j]), empty if empty >= MANY_ZEROS else 0.0)
+            law._learn(j, Y[:, j], (low[j], high[j]), float(share[j]) if empty[j] else 0.0)
         if shape == "marginals" or k < 2:
             return law
         q = [cell_density(Y[:, j], law.arrays, j)[1] for j in range(k)]
@@ -80,6 +83,23 @@ class Densities:
     def arrays(self) -> tuple[Array, ...]:
         """As the kernels take them."""
         return self.centre, self.inverse, self.origin, self.step, self.table, self.atom, self.P
+
+    def scores(self, Y: Array) -> Array:
+        """The normal score of every cell; without a density, how far it is from the mean."""
+        cells = (cell_density(y, self.arrays, j)[1] if self._known(j) else _standard(y) for j, y in enumerate(Y.T))
+        return np.stack(list(cells), axis=1)
+
+    def quantiles(self, j: int, share: Array, y: Array) -> Array:
+        """The values of a column y below which these shares of its density are; without one, of a normal law."""
+        if not self._known(j):
+            return np.asarray(y.mean() + y.std() * _score(share))
+        away = _from_lg(self.origin[j] + np.arange(GRID) / self.step[j])
+        p = np.exp(self.table[j, :, 0])
+        mass = np.concatenate([[0.0], np.cumsum((p[1:] + p[:-1]) / 2 * np.diff(away))])
+        return np.asarray(np.interp(share * mass[-1], mass, self.centre[j] + away / self.inverse[j]))
+
+    def _known(self, j: int) -> bool:
+        return len(self.table) > 0 and self.step[j] > 0
 
     def _learn(self, j: int, y: Array, bounds: tuple[float, float], empty: float) -> None:
         """The grid of one column.
@@ -214,6 +234,10 @@ def _score(share: Array) -> Array:
     from scipy.special import ndtri
 
     return np.asarray(ndtri(np.clip(share, 1e-9, 1 - 1e-9)))
+
+
+def _standard(y: Array) -> Array:
+    return np.asarray((y - y.mean()) / (y.std() or 1.0))
 
 
 def _from_lg(z: Array) -> Array:

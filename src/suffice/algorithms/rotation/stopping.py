@@ -9,6 +9,10 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
 
+DRAWN = 200
+"""Sweeps of records that were drawn: nothing is to be forgotten, and shapes are the law's from the start."""
+INSIDE = 200
+"""Sweeps in which drawn records must come inside the limits; else the walk starts from the original."""
 FIRST, LARGE_FIRST = 600, 300
 """Sweeps under the law, at least, then twice as many each time that the walk still follows itself; of a large
 file, so many."""
