@@ -46,6 +46,11 @@ def test_attribute_disclosure():
         alone = replicated_uniques(key, released)
         ours = np.array([alone.original, alone.released, alone.replicated]) / len(key)
         assert np.allclose(100 * ours, [row[name] for name in ("UiO", "UiS", "repU")], atol=1e-8)
+        there, told = (
+            replicated_uniques(released, key).present,
+            attribute_disclosure(released, guess, key, secret).before,
+        )
+        assert np.allclose([100 * there / len(key), 100 * told], [row["UiOiS"], row["Dsyn"]], atol=1e-8)
 
 
 def test_attribute_disclosure_of_a_number_in_tenths():

@@ -94,7 +94,7 @@ def _estimated(G: Array, count: Array, row: NDArray[np.int64]) -> tuple[Array, A
         chance = count * np.exp(weight - top[row])
         chance /= np.bincount(row, chance)[row]
         now = np.clip(chance @ G / n, LEAST, 1 - LEAST)
-        u, far, m = np.clip((count - chance) @ G / (every - n), LEAST, 1 - LEAST), np.abs(now - m).max(), now
+        u, far, m = np.clip((count - chance) @ G / max(every - n, LEAST), LEAST, 1 - LEAST), np.abs(now - m).max(), now
         if far < 1e-6:
             break
     return m, u

@@ -9,7 +9,7 @@ from suffice.measure.measure import SHARE, Measure
 
 
 def sd_intervals(Y: Array, Ystar: Array, k: float = 0.05) -> float:
-    """The share of records with every original value less than k standard deviations from the released one.
+    """The share of records with every original value within k standard deviations of the released one.
 
     The standard deviation is that of the *released* column, with n - 1.
 
