@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Roles, Seed, protect
+from suffice import Blend, Roles, Seed, protect
 from suffice.guards import GUARDS
 from suffice.guards.finding import SEVERITIES
 from suffice.release.release import Release
@@ -129,6 +129,15 @@ CASES: dict[str, Case] = {
         "never",
         {"given": "C(alone)"},
         {"merge_below=5": {"merge_below": 5}, "dropped": {"given": "1"}},
+    ),
+    "leverage of a weighted record": Case(
+        "warn",
+        {
+            "file": lambda f: f.assign(k=np.where(f.index < 8, "t", f["a"]), w=np.where(f.index == 0, 3.0, 1.0)),
+            "given": "C(k)",
+            "weight": "w",
+        },
+        {"merge_below=10": {"merge_below": 10}},
     ),
     "leverage of a number": Case(
         "stop",
@@ -310,6 +319,11 @@ CASES |= {
     ),
     "rank-intersection": Case("stop", {"confidential": COLUMNS, "method": "rank-swap:p=0.05"}, HEALED_BY_RANKS),
     "rank-linkage": Case("stop", {"confidential": COLUMNS, "method": "rank-swap:p=0.05"}, HEALED_BY_RANKS),
+    "companion": Case(
+        "stop",
+        {"method": Blend(firms()[["y", "z"]] * 1.1, alpha=0.3)},
+        {"made with the key": {"method": ["ipso", "blend:alpha=0.3"]}},
+    ),
     "extremes": Case("warn", {"method": D9}, {"ipso": {"method": "ipso"}}),
     "parts": Case("warn", {"file": giants, "method": "outliers-apart"}, {"together": {"method": "ipso"}}),
     "shape": Case("note", {"file": giants}, {"rotate": {"method": "rotate"}}),
