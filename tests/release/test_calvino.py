@@ -30,7 +30,8 @@ def test_parts_of_the_score_are_those_of_the_definitions():
     data = firms(90)
     roles = suffice.Roles(confidential=NAMES)
     release = suffice.protect(data, roles, "pca-mask", suffice.Seed.for_tests(4))
-    scores = release.assess()
+    asked = "distance-linkage interval-disclosure interval-disclosure-nearest skewness-bias kurtosis-bias"
+    scores = release.assess(measures=[*asked.split(), "information-loss", "propensity-2"])
     Y, Ystar = (np.column_stack([np.asarray(frame[name]) for name in NAMES]) for frame in (data, release.aligned()))
     D = np.linalg.norm((Y[:, None] - Ystar[None]) / Y.std(axis=0), axis=2)
     nearest = D.argmin(axis=1)
@@ -43,3 +44,24 @@ def test_parts_of_the_score_are_those_of_the_definitions():
     score = Score.of(Y, Ystar)
     parts = ("distance-linkage", 1), ("interval-disclosure-nearest", 1), ("information-loss", 1), ("propensity-2", 4)
     assert score.second == pytest.approx(np.mean([scores[name].value * times for name, times in parts]), rel=1e-9)
+
+
+def test_records_are_found_by_ranks_as_the_definitions_say():
+    rng = np.random.default_rng(7)
+    Y = rng.normal(size=(80, 2))
+    Ystar = Y + 0.15 * rng.normal(size=Y.shape)
+    scores = suffice.assess(
+        Y, Ystar, suffice.Roles(confidential=["x0", "x1"]), None, ["rank-linkage", "rank-intersection"], aligned=True
+    )
+    own = np.array([[sum(other < y for other in column) for y in column] for column in Y.T]).T
+    after = np.array([[sum(y < z for y in ys) for z in zs] for ys, zs in zip(Y.T, Ystar.T, strict=True)]).T
+    apart = np.abs(own[:, None] - after[None])
+    assert scores["rank-linkage"].value == pytest.approx(
+        np.mean([(d == d.min())[i] / (d == d.min()).sum() for i, d in enumerate((apart**2).sum(axis=2))])
+    )
+    ways, best = np.sort(np.abs(own - after), axis=0), 0.0
+    for share in (1.0, 0.99, 0.95):
+        window = ways[int(np.ceil(share * 79))]
+        inside = (apart <= window).all(axis=2)
+        best = max(best, float(np.mean(inside.diagonal() & (inside.sum(axis=1) == 1))))
+    assert 0 < best == scores["rank-intersection"].value

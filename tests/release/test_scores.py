@@ -38,12 +38,12 @@ def test_scores_name_value_range_direction_definition_and_reference():
 
 def test_files_are_aligned_by_identifiers_by_word_or_not_at_all():
     data, released = table(), table().take(np.random.default_rng(2).permutation(60))
-    joined = suffice.assess(data, released, ROLES)
+    joined = suffice.assess(data, released, ROLES, measures="copies")
     assert joined["copies"].value == 1.0
     alone = suffice.assess(data, released.drop_columns(["id"]), ROLES)
     assert "aligned" in alone.left_out["copies"]
     assert "copies" not in [each.name for each in alone]
-    assert suffice.assess(data, released, ROLES, aligned=True)["copies"].value < 0.5
+    assert suffice.assess(data, released, ROLES, measures="copies", aligned=True)["copies"].value < 0.5
 
 
 def test_a_release_knows_its_own_order_and_a_written_file_does_not():
