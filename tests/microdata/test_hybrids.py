@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from suffice import Roles, Seed, protect
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import scores, split
 from suffice.errors import InfeasibleError, UsageError
-from suffice.microdata import Addition, Ipso, ResidualCorrelation, ScoreCorrelation
+from suffice.microdata import Addition, Ipso, Mixture, ResidualCorrelation, ScoreCorrelation
 
 rng = np.random.default_rng(2008)
 X: Array = np.hstack([np.ones((20, 1)), rng.normal(size=(20, 2))])
@@ -111,3 +115,17 @@ def test_addition_out_of_reach_is_refused_or_shrunk() -> None:
         Addition(start=5 * Y).solve(X, Y, Z)
     assert "alpha = 0.1 is used" in Addition(start=5 * Y, shrink=0.5).mask(X, Y, Z).remarks[0]
     assert Addition(start=5 * Y, alpha=0.1, shrink=0.5).mask(X, Y, Z).remarks == ()
+
+
+@pytest.mark.parametrize("kind", [ResidualCorrelation, Mixture])
+def test_what_is_told_of_each_column_goes_with_it_where_another_is_missing(kind: Any) -> None:
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 3)), columns=list("abc"))
+    frame.loc[::2, "a"] = np.nan
+    roles, both = Roles(confidential=list("abc"), missing="patterns"), {"b": 0.2, "c": 0.3}
+    after = protect(frame, roles, kind((0.5, 0.2, 0.3)), seed=Seed.for_tests(1)).aligned()
+    if kind is ResidualCorrelation:
+        for part, d in ((frame["a"].isna(), both), (frame["a"].notna(), {"a": 0.5, **both})):
+            found = {name: np.corrcoef(frame.loc[part, name], after.loc[part, name])[0, 1] for name in d}
+            assert found == pytest.approx(d)
+    with pytest.raises(UsageError, match="2 entries and there are 3"):
+        protect(frame, roles, kind((0.5, 0.2)), seed=Seed.for_tests(1))
