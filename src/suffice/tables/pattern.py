@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from suffice.tables.table import Table
 
 def pattern_of(
     table: Table,
-    cells: str | os.PathLike[str],
+    cells: Any,
     value: str | None = None,
     suppressed: str | None = None,
     sensitive: str | None = None,

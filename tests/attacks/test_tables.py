@@ -1,0 +1,94 @@
+"""Attacks on tables with gaps: each gives a value away, and is what the audit says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from suffice.errors import GuardError
+from suffice.tables.audit import EXPOSED, UNJUDGED, audit
+from suffice.tables.decimals import decimals
+from suffice.tables.pattern import pattern_of
+from suffice.tables.rules import FewContributors, MinimumFrequency, PPercent
+from suffice.tables.sensitivity import find_sensitive
+from suffice.tables.table import Table
+
+MANY = [10.0, 11.0, 12.0, 9.0, 8.0, 10.5]
+
+
+def table_of(cells: dict[tuple[str, str], list[float]]) -> Table:
+    rows = [(*codes, value) for codes, values in cells.items() for value in values]
+    a, b, v = zip(*rows, strict=True)
+    return Table.of_records({"a": a, "b": b, "v": v}, ["a", "b"], ["v"])
+
+
+def gaps_at(table: Table, *cells: tuple[str, ...]) -> np.ndarray:
+    return np.isin(np.arange(len(table)), [table.find(*cell) for cell in cells])
+
+
+def shown(table: Table, gaps: np.ndarray, *codes: str) -> float:
+    """What an attacker reads; a gap is none of his."""
+    cell = table.find(*codes)
+    assert not gaps[cell]
+    return float(table.values[next(iter(set(table.values) - {"count"}), "count")][cell])
+
+
+def test_a_lone_gap_is_the_total_less_the_others():
+    table = table_of({("x", "u"): [70.0, 3.0], ("x", "w"): MANY, ("y", "u"): MANY, ("y", "w"): MANY})
+    gaps = gaps_at(table, ("x", "u"))
+    assert shown(table, gaps, "x", "Total") - shown(table, gaps, "x", "w") == pytest.approx(73)
+    assert [t.verdict for t in audit(table, gaps, find_sensitive(table, [PPercent(10)], "v")).targets] == [EXPOSED]
+    with pytest.raises(GuardError, match="a=x, b=u"):
+        decimals(table, gaps, "v")
+
+
+def test_a_firm_reads_its_only_neighbour_in_the_rest_of_a_row():
+    """Two suppressed cells of one firm each: their sum is published as total less the third."""
+    cells = {("x", "u"): [50.0], ("x", "w"): [40.0], ("x", "z"): MANY}
+    table = table_of(cells | {("y", "u"): MANY, ("y", "w"): MANY, ("y", "z"): MANY})
+    gaps = gaps_at(table, ("x", "u"), ("x", "w"), ("y", "u"), ("y", "w"))
+    rest = shown(table, gaps, "x", "Total") - shown(table, gaps, "x", "z")
+    assert rest - 50.0 == pytest.approx(40.0)  # the firm of u knows its own 50
+    found = audit(table, gaps, find_sensitive(table, [FewContributors(3)], "v"))
+    assert all(t.verdict != EXPOSED for t in found.targets if not t.is_sum and t.insider is None)  # each cell by itself
+    assert any(t.verdict == EXPOSED for t in found.targets if t.is_sum)
+    assert any(t.verdict == EXPOSED and t.low == pytest.approx(40.0) for t in found.targets if t.insider is not None)
+
+
+def test_whole_numbers_leave_two_where_real_ones_leave_an_interval():
+    """One of a row of three is not in the published category: each of the others is 0 or 1."""
+    counts = {"a": list("xxxyyy"), "b": list("uwz") * 2, "n": [5, 1, 0, 9, 8, 9]}
+    table = Table.of_records(counts, ["a", "b"], frequency="n")
+    gaps = gaps_at(table, ("x", "w"), ("x", "z"), ("y", "w"), ("y", "z"))
+    assert shown(table, gaps, "x", "Total") - shown(table, gaps, "x", "u") == 1
+    found = audit(table, gaps, find_sensitive(table, [MinimumFrequency(3)]))
+    cell = next(t for t in found.targets if t.cells == ((table.find("x", "w"), 1),))
+    assert (cell.numbers, cell.verdict) == (2, EXPOSED)
+
+
+def test_a_second_table_tells_what_the_first_one_hides():
+    """Each table by itself leaves an interval; the parts of x in the other one add up to it."""
+    first = {"a": ["Total", "x", "y", "z"], "v": [100.0, None, None, 20.0]}
+    alone = Table.of_cells(first, ["a"], ["v"])
+    wide = audit(alone, np.isnan(alone.values["v"])).targets
+    assert [(t.low, t.high, t.verdict) for t in wide] == [(0, 80, UNJUDGED)] * 2
+    parts = {"a": ["x", "x1", "x2"], "v": [None, 30.0, 12.0]}
+    second = Table.of_cells(parts, ["a"], ["v"], hierarchies={"a": ["x", "x1", "x2"]})
+    both = Table.linked([alone, second])
+    told = audit(both, np.isnan(both.values["v"]))
+    assert {both.label(t.cells[0][0]): (t.low, t.verdict) for t in told.targets} == {
+        "a=x": (pytest.approx(42), EXPOSED),
+        "a=y": (pytest.approx(38), EXPOSED),
+    }
+
+
+def test_a_level_with_one_child_is_not_hidden_by_its_other_name():
+    """County 2 has one region, c: what is suppressed as c stands there as 2."""
+    data = {"region": list("abcd"), "county": ["1", "1", "2", "3"], "v": [5.0, 6, 7, 8]}
+    table = Table.of_records(data, ["region", "county"], ["v"])
+    rows = table.frame().to_pandas()
+    rows["gap"] = rows["region"].isin(["c", "a"])
+    gaps, _ = pattern_of(table, pa.Table.from_pandas(rows), "v", "gap")
+    assert not gaps[table.find("c")]
+    assert gaps[table.find("a")]
