@@ -52,7 +52,7 @@ def test_everything_published_is_kept_and_nothing_suppressed_is_whole():
     assert "11." not in repr(made)
     away = made.draws[:, np.isin(made.inner, list(np.flatnonzero(gaps)))]
     fitted = [FITTED[gap] for gap in GAPS]
-    assert np.allclose(np.linalg.norm(away - fitted, axis=1), np.sqrt(2), atol=1e-3)  # two degrees of freedom
+    assert np.allclose(np.linalg.norm(away - fitted, axis=1), np.sqrt([2, 8]), atol=1e-3)  # two degrees of freedom
     assert made.ask([places[0, 2]])[0] == "published"
     assert made.ask([places[0, 0], places[0, 1]]) == ("publishable", pytest.approx(14))
     assert made.ask([places[0, 0], places[1, 1]])[0] == "hidden"
@@ -75,6 +75,15 @@ def test_a_suppression_that_failed_is_refused_with_the_place():
     lost[places[0, 0]] = False
     with pytest.raises(GuardError, match="row=r0, column=c1"):
         decimals(table, lost)
+
+
+def test_one_direction_is_never_taken_for_none():
+    """Four cells of a rectangle leave one number free: two draws may have the same sign and must not agree."""
+    data = {"a": list("xxyy"), "b": list("uvuv"), "n": [1, 9, 9, 9]}
+    table = Table.of_records(data, ["a", "b"], frequency="n")
+    gaps = np.isin(np.arange(len(table)), [table.find(a, b) for a in "xy" for b in "uv"])
+    for number in range(8):
+        assert not decimals(table, gaps, seed=Seed.for_tests(number)).told().any()
 
 
 def test_what_cannot_be_made():

@@ -28,7 +28,8 @@ class Decimals:
     """Inner cells of a table, those that were suppressed as decimal numbers; every total follows by adding up.
 
     inner: the cells that are no sums
-    draws: two draws x inner cells: what both agree on is told by the published cells, whatever is drawn
+    draws: two draws x inner cells, the second, which stays here, twice as wide: what both agree on is told by the
+        published cells, whatever is drawn
     holding: cells x inner cells
     """
 
@@ -152,5 +153,8 @@ def _solved(rows: sparse.csr_array, right: Array, normals: Array, spread: float)
             moved[:, cells] -= (moved[:, cells] @ basis) @ basis.T
         free += len(cells) - rank
     size = np.linalg.norm(moved, axis=1, keepdims=True)
-    scale = spread * np.sqrt(free) / np.where(size > 0, size, 1.0)
+    wide = np.arange(1, len(normals) + 1)[
+        :, None
+    ]  # draws of one size would agree by chance where there is one direction
+    scale = wide * spread * np.sqrt(free) / np.where(size > 0, size, 1.0)
     return np.asarray(found + scale * moved if free else np.tile(found, (2, 1)))
