@@ -97,7 +97,7 @@ class Account:
         totals = more[0] if more else done.rows.fold(sums, needed, "looking at the ledger")
         traces = tuple(Trace.of(seed, role, column, found[column]) for role, column in named)
         entry = replace(entry, traces=traces, ties=account.ties(found, 0))
-        sealed = seed.seal(sketch.packed()), seed.seal(totals.rows(scheme.merge).tobytes())
+        sealed = seed.seal(sketch.packed()), seed.seal(totals.rows(own, scheme.merge).tobytes())
         entry = replace(entry, records=rows.n, sketch=sealed[0], totals=sealed[1])
         return replace(account, entry=entry, sketch=sketch, columns=tuple(columns))
 

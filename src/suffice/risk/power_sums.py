@@ -20,9 +20,9 @@ from suffice.rows.rows import Block
 
 CELLS = 1024
 """PowerSums of a release that are remembered: of its cells, times its columns."""
-FORM = np.dtype([("cell", "<u8"), ("sums", "<u8", (4,))])
+FORM = np.dtype([("cell", "<u8"), ("column", "<u4"), ("sums", "<u8", (4,))])
 POOL = (1024, 64, 12)
-"""Earlier totals of one cell of which one, two or three are added and subtracted, at most."""
+"""Earlier totals of one cell of which one is added or subtracted; of one column as well, two and three; at most."""
 By = tuple[str, ...]
 
 
@@ -49,12 +49,12 @@ class PowerSums:
         few = [each for each in both if len(each[1][0]) <= CELLS]  # of more none is remembered
         return PowerSums({by: _added(*map(np.concatenate, zip(one, two, strict=True))) for by, one, two in few})
 
-    def rows(self, least: int) -> NDArray[Any]:
+    def rows(self, confidential: Sequence[str], least: int) -> NDArray[Any]:
         """A row for each cell and column, those of the fewest cells first; cells with fewer records were joined."""
-        made = [np.zeros(0, FORM)]
+        made, columns = [np.zeros(0, FORM)], [crc32(name.encode()) for name in confidential]
         for words, sums in sorted(self.sums.values(), key=lambda each: len(each[0])):
             table = np.zeros(sums.shape[:2], FORM)
-            table["cell"], table["sums"] = words[:, None], sums
+            table["cell"], table["column"], table["sums"] = words[:, None], columns, sums
             made.append(table[sums[:, 0, 0] >= least].ravel() if len(words) > 1 else table.ravel())
         ends = np.cumsum([len(each) for each in made])
         return np.concatenate([each for each, end in zip(made, ends, strict=True) if end <= CELLS])
@@ -77,14 +77,13 @@ def singled_out(own: NDArray[Any], earlier: Iterable[NDArray[Any]]) -> int:
     if not tables or not len(own):
         return 0
     pool, found = np.unique(np.concatenate(tables)), 0
-    for cell in np.unique(own["cell"]):
-        before = pool["sums"][pool["cell"] == cell]
-        if not len(before):
-            continue
-        ways = np.concatenate([_ways(before, count) for count, most in enumerate(POOL, 1) if len(before) <= most])
-        for mine in own["sums"][own["cell"] == cell]:
-            known = (before == mine).all(axis=1).any()  # it is out already
-            found += not known and bool(_few(mine + ways).any())
+    for mine in own[np.isin(own["cell"], pool["cell"])]:
+        there = pool[pool["cell"] == mine["cell"]]
+        alike = there["sums"][there["column"] == mine["column"]]
+        known = (there["sums"] == mine["sums"]).all(axis=1).any()  # it is out already
+        chosen = zip((there["sums"], alike, alike), (1, 2, 3), POOL, strict=True)
+        ways = [_ways(sums, count) for sums, count, most in chosen if len(sums) <= most]
+        found += not known and any(_few(mine["sums"] + each).any() for each in ways)
     return found
 
 
