@@ -289,6 +289,8 @@ def test_three_data_sets_from_one_request(source: Any, tmp_path: Path) -> None:
     assert len(frames) == len(release.certificates) == 3
     assert all(certificate.holds for certificate in release.certificates)
     assert len({frame["y"].to_pylist()[0] for frame in frames}) == 3
+    scores = release.assess(measures=["copies", "memory"])
+    assert len(scores["copies"].by_release) == 3
     means = [frame["y"].to_numpy().mean() for frame in frames]
     assert np.allclose(means, people()["y"].to_numpy().mean(), rtol=1e-13)
     assert len({finding.rule for finding in release.findings}) == len(release.findings)
