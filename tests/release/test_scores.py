@@ -164,3 +164,14 @@ def test_a_measure_that_fails_is_left_out_with_a_reason_and_without_the_librarie
     with pytest.raises(InputError, match="copies cannot be taken") as error:
         suffice.assess(table(), table(), ROLES, measures="copies")
     assert "4815" not in str(error.value)
+
+
+def test_a_hold_out_that_shares_a_value_by_chance_is_taken():
+    rng = np.random.default_rng(1)
+    data = pa.table({"a": np.r_[rng.normal(size=199), 5.0]})
+    aside = pa.table({"a": np.r_[rng.normal(size=99), 5.0]})
+    roles = suffice.Roles(confidential=["a"])
+    assert suffice.assess(data, data, roles, aside, "kolmogorov-smirnov", aligned=True)
+    half = pa.table({"a": np.r_[rng.normal(size=80), data["a"].to_numpy()[:20]]})
+    with pytest.raises(InputError, match="not kept back"):
+        suffice.assess(data, data, roles, half, "kolmogorov-smirnov", aligned=True)

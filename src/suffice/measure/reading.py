@@ -237,7 +237,7 @@ def _apart(pair: FilePair) -> None:
     values, times = np.unique(own, return_counts=True)
     found = int(np.isin(theirs, values).sum())
     chance = len(theirs) * float(times[times > 1].sum()) / len(own)
-    if found > chance + SURE * np.sqrt(chance * max(0.0, 1 - chance / len(theirs))):
+    if found > chance + SURE * np.sqrt(1.0 + chance * max(0.0, 1 - chance / len(theirs))):  # one or two are no sign
         raise InputError(
             f"{found:,} of {count_of(len(theirs), 'record')} of the hold-out are in the original too (by chance about "
             f"{chance:,.0f}): it was not kept back.\nGive records of which the release was not made."
