@@ -45,11 +45,11 @@ def _by_scipy(Y: Array, Ystar: Array, places: Counts, same: float) -> Counts:
     """Where loops are not compiled."""
     from scipy.spatial import KDTree
 
-    tree, own = KDTree(Ystar), np.linalg.norm(Y - Ystar[places], axis=1)
-    free = np.flatnonzero(tree.query(Y)[0] >= own * (1 - same) - same)
+    own = np.linalg.norm(Y - Ystar[places], axis=1)
+    free = np.flatnonzero(KDTree(Ystar).query(Y)[0] >= own * (1 - same) - same)
     found = np.zeros(len(Y), np.int64)
     reach = own[free] * (1 + same) + same
-    found[free] = tree.query_ball_point(Y[free], reach, return_length=True) if len(free) else 0
+    found[free] = KDTree(Ystar).query_ball_point(Y[free], reach, return_length=True) if len(free) else 0
     return found
 
 

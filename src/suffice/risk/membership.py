@@ -33,8 +33,7 @@ def membership(Y: Array, holdout: Array, Ystar: Array) -> Membership:
     """
     sd = Ystar.std(axis=0)
     scale = np.where(sd > 0, sd, 1.0)
-    tree = KDTree(Ystar / scale)
-    return separation(*(-np.asarray(tree.query(A / scale)[0]) for A in (Y, holdout)))
+    return separation(*(-np.asarray(KDTree(Ystar / scale).query(A / scale)[0]) for A in (Y, holdout)))
 
 
 def separation(members: Array, others: Array) -> Membership:
