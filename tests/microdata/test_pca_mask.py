@@ -123,6 +123,8 @@ def test_restored_and_rotated_it_is_exact(rotation: Any) -> None:
         (PcaMask(how="noise"), "masked"),
         (PcaMask(how="smooth"), "synthetic"),
         (PcaMask(components=2, how="normal"), "hybrid"),
+        (PcaMask(components=4, how="normal"), "synthetic"),
+        (PcaMask(components=1, how="normal"), "hybrid"),
     ],
 )
 def test_the_certificate_says_what_it_is_and_what_was_altered(method: PcaMask, said: str) -> None:

@@ -97,9 +97,8 @@ class Method(Exhibit, ABC):
         """What of `keeps` it keeps with these parameters."""
         return self.keeps
 
-    @property
-    def makes(self) -> str:
-        """What the literature calls such data, where that follows from the parameters: masked, hybrid, synthetic."""
+    def makes(self, columns: int) -> str:
+        """What the literature calls such data of so many columns, where that can be told: masked, hybrid, synthetic."""
         return ""
 
     def promises(self, design: Design) -> tuple[Promise, ...]:

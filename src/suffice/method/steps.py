@@ -42,9 +42,8 @@ class Several(Method):
     def mixes(self) -> bool:  # type: ignore[override]
         return any(step.mixes for step in self.steps)
 
-    @property
-    def makes(self) -> str:
-        return str(self.steps[0].makes)
+    def makes(self, columns: int) -> str:
+        return str(self.steps[0].makes(columns))
 
     @property
     def sets(self) -> int:

@@ -114,9 +114,10 @@ class PcaMask(Rowwise):
     def kept(self) -> tuple[str, ...]:
         return ("mean",) if self.how == "swap" else ()
 
-    @property
-    def makes(self) -> str:
-        return "masked" if self.how in ("swap", "noise") else "synthetic" if self.components is None else "hybrid"
+    def makes(self, columns: int) -> str:
+        some = self.components
+        every = some is None or (isinstance(some, int) and some >= columns)
+        return "masked" if self.how in ("swap", "noise") else "synthetic" if every else "hybrid"
 
     def given(self, roles: Roles) -> Roles:
         """The roles as they are, if they have the columns that are named."""

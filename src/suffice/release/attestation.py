@@ -136,8 +136,8 @@ class Attestation:
         design, constant = self.design, self.assessment.explained.constant
         drawn = self.done.drawn
         notes = [*(() if drawn is None else drawn.notes), self._ranks(), *design.notes, *self.rows.notes]
-        if self.method.makes:
-            notes += [f"the release is {self.method.makes} data"]
+        if made := self.method.makes(len(design.confidential)):
+            notes += [f"the release is {made} data"]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
         counted = running_numbers(self.rows, design, self.done.profile.spread)
