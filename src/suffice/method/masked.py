@@ -20,12 +20,14 @@ class Masked:
     remarks: sentences for the data holder: counts and names only
     labels: columns that the method made to tell groups, and that leave with the release
     unmoved: rows released where they were, all-zero ones aside
+    anew: whether records were drawn, so that no value of the original is handed on
     """
 
     Ystar: Array
     remarks: tuple[str, ...] = ()
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     unmoved: tuple[int, ...] = ()
+    anew: bool = False
 
 
 @dataclass(frozen=True, repr=False)

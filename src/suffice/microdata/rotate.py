@@ -39,7 +39,7 @@ from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
 
-GIVEN_UP = "given up"
+GIVEN_UP, ANEW = "given up", "from records drawn anew"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Rotate(Recordwise):
 
     def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
         walk = self.walk(records, stream, progress)
-        return Masked(walk.Ystar, walk.remarks(), unmoved=walk.unmoved)
+        return Masked(walk.Ystar, walk.remarks(), unmoved=walk.unmoved, anew=walk.reason == ANEW)
 
     def walk(self, records: Records, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
@@ -171,7 +171,7 @@ class Rotate(Recordwise):
         """Sweeps under the law, of records that were drawn from it nearly."""
         for _ in range(all_ := min(DRAWN, self.most)):
             walker.sweep(all_)
-        return "from records drawn anew"
+        return ANEW
 
     def _leaves(self, records: Records) -> bool:
         """Whether the first sweeps have a law that counts little, and groups of records alike or apart."""

@@ -44,6 +44,8 @@ class Stratum:
     """What was seen of its records before and after, by the name of the measure."""
     remarks: tuple[str, ...] = ()
     unmoved: int = 0
+    anew: bool = False
+    """Whether its records were drawn, so that no value of the original is handed on."""
 
     @property
     def nu(self) -> int:

@@ -66,7 +66,7 @@ class Original:
         """All steps of a method in order; `start`: the row-aligned data set that the first one is given."""
         steps = self._steps(method)
         some = self.stream.generator("sample").choice(self.rows.n, min(self.rows.n, sampled), replace=False)
-        held, known, unmoved = start, None, 0
+        held, known, unmoved, anew = start, None, 0, False
         labels: dict[str, NDArray[np.int64]] = {}
         remarks: tuple[str, ...] = ()
         for number, step in enumerate(steps):
@@ -77,15 +77,17 @@ class Original:
                 own = self._alone(start)
                 made = masked(self.rows, self._beside(held), self.design, own.profile, self.limits, step, stream)
                 held, known, unmoved, remarks = made.rows, made.regression, made.unmoved, (*remarks, *made.remarks)
-                labels = labels if step.finishing else dict(made.labels)
+                labels, anew = (labels, anew) if step.finishing else (dict(made.labels), made.anew)
                 continue
             if isinstance(step, Rowwise):
                 source = self.rows if held is None else self.rows.with_columns(self._besides(held))
                 given = step.columns(source, self.design, stream)
                 columns = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
                 held, labels, remarks = source.with_columns(columns.columns), {}, (*remarks, *columns.remarks)
+                anew = False
                 continue
             assert isinstance(step, Isometric)
+            anew = False  # a formula looks at the original again
             labels = {}  # what the groups of an earlier step keep is lost, and so they do not leave
             solution = self._solution(step, held, stream, self.profile if number == 0 else None)
             remarks = (*remarks, *solution.remarks)
@@ -95,7 +97,8 @@ class Original:
             held = self._stored(solution, self._beside(held))
         assert held is not None
         found = self._compared(held, known or self._alone(start).regression(), looks, some)
-        return replace(found, labels=labels, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
+        stratum = replace(found.stratum, remarks=remarks, unmoved=unmoved, anew=anew)
+        return replace(found, labels=labels, stratum=stratum)
 
     def learnt(self) -> tuple[Stratum, Standing]:
         """The records as they are, and what a certificate compares with: nothing is released of them."""

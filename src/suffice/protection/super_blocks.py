@@ -44,6 +44,7 @@ class MaskedRows:
     regression: Regression
     labels: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """Columns that the method made, in the order of the rows."""
+    anew: bool = False
 
 
 def masked(
@@ -72,7 +73,7 @@ def masked(
         records = _joined(runs, rows.n, layout.width)
         made = _made(method.mask(layout.task(records), stream, rows.progress), rows.n, design.k, method)
         values = stored(rows, iter([made.Ystar]), design.confidential)
-        return MaskedRows(values, made.remarks, len(made.unmoved), layout.regression, made.labels)
+        return MaskedRows(values, made.remarks, len(made.unmoved), layout.regression, made.labels, made.anew)
     rounds = _Rounds(rows, layout, method, stream)
     values = stored(rows, rounds.values(runs), design.confidential)
     return MaskedRows(values, rounds.summary(), rounds.unmoved, layout.regression)

@@ -242,7 +242,7 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
     def of(made: Protected, pair: ResidualPair) -> TrialSight:
         sample, copied = _sample(made, made.seen), _copies(made, method)
         return TrialSight(
-            closeness(made.seen, sample, names, handed, method.ranks),
+            closeness(made.seen, sample, names, handed and not all(each.anew for each in made.strata), method.ranks),
             Resemblance.of(made, pair, freedom, method.ranks),
             copied,
             by_chance(made.aligned, made.design) if copied else 0.0,

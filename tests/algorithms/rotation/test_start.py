@@ -79,3 +79,19 @@ def test_given_columns_leave_residuals_that_are_new() -> None:
     task = skewed(300, 2, 1)
     E, Estar = (split(Y, task.X)[1] for Y in (task.Y, Rotate().walk(task, Seed.for_tests(2).derive("new")).Ystar))
     assert max(abs(np.corrcoef(a, b)[0, 1]) for a, b in zip(E.T, Estar.T, strict=True)) < 0.25
+
+
+def test_the_largest_value_is_not_handed_on() -> None:
+    """It is drawn from a tail, and the draw is chosen by what is kept anyway."""
+    task = skewed(200, 1)
+    largest, found = task.Y.max(), [float(drawn(task, key).max()) for key in range(40)]
+    near = sum(abs(each / largest - 1) < 0.05 for each in found)
+    assert near <= 10  # 29 if the draw that is nearest in skewness were taken
+
+
+def test_drawn_records_are_told_to_the_guards() -> None:
+    task = skewed(60, 2)
+    stream = Seed.for_tests(1).derive("told")
+    assert Rotate().mask(task, stream).anew
+    assert not Rotate(sweeps=3).mask(task, stream).anew
+    assert not Rotate(most=5).mask(replace(task, Y=task.Y[::-1].copy()), stream).anew
