@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from suffice.algorithms.rotation import compass
 from suffice.algorithms.rotation.compass import Compass, along, bins
-from suffice.algorithms.rotation.dealing import Dealer, deal, near_order
+from suffice.algorithms.rotation.dealing import Dealer, deal, given_order, near_order
 from suffice.algorithms.rotation.trigonometry import lg, signed_lg
 from tests.algorithms.rotation.cases import skewed
 from tests.tolerances import CHANCE
@@ -113,3 +113,12 @@ def test_given_columns_say_as_much_as_confidential_ones_about_who_is_alike() -> 
     apart = [np.abs(np.diff(X[needle.order(Y, rng), 1])).mean() for _ in range(20)]
     alone = [np.abs(np.diff(X[Compass.of(Y).order(Y, rng), 1])).mean() for _ in range(20)]
     assert np.mean(apart) < 0.95 * np.mean(alone)
+
+
+def test_who_meets_whom_by_given_columns_is_random_and_alike_by_turns() -> None:
+    task = skewed(400, 2, given=1)
+    X, found = task.X, Compass.of(task.Y, task.X)
+    random, alike = (given_order(found, sweep, np.random.default_rng(7)) for sweep in (0, 4))
+    assert random.tolist() == np.random.default_rng(7).permutation(400).tolist()
+    near = [np.abs(np.diff(X[order, 1])).mean() for order in (random, alike)]
+    assert near[1] < near[0] / 5
