@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 import suffice
+from suffice.measure.pair import FilePair
+from suffice.release import scores
 from suffice.risk.attack import AttackRates, MixedRecords, Rate
 from suffice.risk.identification import identification
 from suffice.risk.individual_risk import individual_risk
@@ -128,6 +130,20 @@ def test_one_more_rank_is_seen():
     members, others = np.array([[3.0]] * 10), np.arange(100.0)[:, None] + 10
     assert membership(members, others, np.array([[3.0], [4.0]])).found == 1
     assert membership(members + 6, others, np.array([[9.9], [10.1]])).found < 1
+
+
+@pytest.mark.parametrize("name", ["rank-linkage", "rank-intersection"])
+def test_ranks_have_no_direction(name: str):
+    """A little more and a little less are as near: values that fall between two ranks are half way."""
+    Y = drawn(1)
+    told = Y + 0.1 * Y.std(axis=0) * np.random.default_rng(4).normal(size=Y.shape)
+    assert _score(name, Y, told) == _score(name, -Y, -told) > 0
+    assert _score(name, Y[:, :2], 1.000001 * Y[:, :2]) == _score(name, Y[:, :2], 0.999999 * Y[:, :2]) > 0.9
+    assert _score(name, Y[:, :1], 1.000001 * Y[:, :1]) == _score(name, Y[:, :1], 0.999999 * Y[:, :1])
+
+
+def _score(name: str, Y: np.ndarray, Ystar: np.ndarray) -> float:
+    return scores.taken(scores.MEASURES[name], FilePair.of_arrays(Y, Ystar)).value
 
 
 def test_probabilistic_linkage_finds_what_agreement_is_worth():

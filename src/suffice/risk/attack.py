@@ -168,4 +168,4 @@ def said(rates: AttackRates) -> Value:
     return Value(rates.risk, {**parts, "guess": rates.guess.share}, said=f"{rates.attack.of:,} trials")
 
 
-RISK = "(a - c) / (1 - c), a the share of originals and c of hold-out records "
+RISK = "(a - c) / (1 - c), or 0, a the share of originals and c of hold-out records "

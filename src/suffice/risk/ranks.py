@@ -52,7 +52,8 @@ def rank_matches(sample: RecordSample, least: int = -1) -> RankMatches:
 class RankMeasure:
     """Counts released records that are nearer in ranks than the own one, as near, and inside each set of windows.
 
-    Ranks are those among sampled values. A value has all the ranks of its equals: from the first to the last of them.
+    Ranks are those among sampled values. A value has all the ranks of its equals, from the first to the last of them;
+    a value between two of them is half way.
     """
 
     columns: tuple[int, ...]
@@ -103,11 +104,16 @@ class RankMeasure:
 
 
 def rank_ends(inorder: Array, values: Array) -> tuple[Array, Array]:
-    """The first and the last rank of every value, column by column."""
+    """The first and the last rank of every value, column by column; a value between two ranks is half way.
+
+    >>> [ends.ravel().tolist() for ends in rank_ends(np.array([[1.0], [2.0], [2.0]]), np.array([[0.9], [1.1], [2.0]]))]
+    [[-0.5, 0.5, 1.0], [-0.5, 0.5, 2.0]]
+    """
     pairs = list(zip(inorder.T, values.T, strict=True))
-    first = np.column_stack([np.searchsorted(y, v, "left") for y, v in pairs])
-    last = np.column_stack([np.searchsorted(y, v, "right") - 1 for y, v in pairs])
-    return first.astype(np.float64), np.maximum(first, last).astype(np.float64)
+    first = np.column_stack([np.searchsorted(y, v, "left") for y, v in pairs]).astype(np.float64)
+    last = np.column_stack([np.searchsorted(y, v, "right") - 1.0 for y, v in pairs])
+    middle, between = (first + last) / 2, last < first
+    return np.where(between, middle, first), np.where(between, middle, last)
 
 
 def _found(pair: FilePair, kind: str) -> Value:
@@ -124,8 +130,8 @@ MEASURES = (
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
-        "share of records whose own released record is the nearest of all in ranks, by Euclidean distance; of m that "
-        "are equally near each counts 1/m",
+        "share of records whose own released record is the nearest of all in ranks among the original's values, by "
+        "Euclidean distance; of m that are equally near each counts 1/m",
         "Nin, Herranz & Torra (2008)",
         most=5_000,
     ),
@@ -135,8 +141,8 @@ MEASURES = (
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
-        "share of records whose own released record is the only one within a window of ranks in every column; the "
-        "windows hold the way of all, 99 % or 95 % of the records in each column, whichever finds most",
+        "share of records whose own released record is the only one within a window of the original's ranks in every "
+        "column; the windows hold the way of all, 99 % or 95 % of the records in each column, whichever finds most",
         "Nin, Herranz & Torra (2008)",
         most=5_000,
     ),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.measure.measure import SHARE, Measure
-from suffice.risk.attack import RISK, AttackRates, MixedRecords, Rate, mixed, said, tried
+from suffice.risk.attack import AttackRates, MixedRecords, Rate, mixed, said, tried
 from suffice.risk.inference import column
 
 GUESSES, COLUMNS, FILE = 500, 3, 10_000
@@ -61,7 +61,8 @@ MEASURES = (
         frozenset({"hold-out", "numbers"}),
         SHARE,
         "higher is riskier",
-        RISK + "that are alone in meeting conditions which one released record meets, of three of its columns",
+        "(a - c) / (1 - c), or 0: of conditions on three columns that one released record meets, a the share that one "
+        "original meets, and c that one record of the hold-out meets",
         "Giomi et al. (2023)",
         most=10_000,
     ),

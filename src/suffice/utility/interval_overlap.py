@@ -93,8 +93,9 @@ MEASURES = (
         frozenset({"a formula"}),
         (-inf, 1.0),
         "higher is better",
-        "mean over coefficients of half the sum of the overlap of their 95 % intervals in the two files over the "
-        "length of each; of several releases the mean of the estimates, with the mean of their variances",
+        "mean over analyses, and in each over coefficients, of half the sum of the overlap of their 95 % intervals in "
+        "the two files over the length of each; of several releases the mean of the estimates, with the mean of their "
+        "variances",
         "Karr et al. (2006); Raab, Nowok & Dibben (2016)",
         together=True,
     ),

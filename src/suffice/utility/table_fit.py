@@ -165,8 +165,9 @@ MEASURES = (
         frozenset({"categories"}),
         LOSS,
         "lower is better",
-        "mean over the tables of every two columns, numbers in five groups, of sum of (s - o)^2/((s + o)/2), o and s "
-        f"the counts of the files, over its degrees of freedom: 1 is expected of a right synthesis; the {WORST} worst",
+        "mean over the tables of every two columns, numbers in five groups, of pMSE over its expectation, in files of "
+        "one size sum of (s - o)^2/((s + o)/2), o and s their counts, over its degrees of freedom: 1 is expected of a "
+        f"right synthesis; the {WORST} worst",
         "Voas & Williamson (2001); Raab, Nowok & Dibben (2021); synthpop: utility.tables, S_pMSE",
     ),
     Measure(
