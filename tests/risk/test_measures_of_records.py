@@ -22,7 +22,7 @@ from suffice.risk.k_anonymity import k_anonymity
 from suffice.risk.keys import KeyCounts, key_counts
 from suffice.risk.l_diversity import l_diversity, too_alike
 from suffice.risk.linkability import linkability
-from suffice.risk.membership import membership
+from suffice.risk.membership import membership, separation
 from suffice.risk.model_inference import model_inference
 from suffice.risk.model_risk import main_effects, model_risk, poisson_means
 from suffice.risk.probabilistic_linkage import probabilistic_linkage
@@ -129,7 +129,16 @@ def test_one_more_rank_is_seen():
     """At most 1 % of the hold-out may be alarmed: the second of a hundred may not."""
     members, others = np.array([[3.0]] * 10), np.arange(100.0)[:, None] + 10
     assert membership(members, others, np.array([[3.0], [4.0]])).found == 1
-    assert membership(members + 6, others, np.array([[9.9], [10.1]])).found < 1
+    assert membership(members + 6.1, others, np.array([[9.9], [10.1]])).found == 1  # one is nearer
+    assert membership(members + 5, others, np.array([[9.9], [10.1]])).found == 0  # two are
+
+
+@pytest.mark.parametrize("n", [100, 200, 300, 700])
+def test_one_in_a_hundred_may_be_alarmed(n: int):
+    """Scores in between: the alarms that are allowed come first, then all but one of the members."""
+    others = -np.r_[np.zeros(n // 100), np.full(n - n // 100, 9.0)]
+    members = -np.r_[np.linspace(1, 2, 9), 10.0]
+    assert separation(members, others).found == 0.9
 
 
 @pytest.mark.parametrize("name", ["rank-linkage", "rank-intersection"])

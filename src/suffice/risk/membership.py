@@ -44,7 +44,7 @@ def separation(members: Array, others: Array) -> Membership:
     auc = (ranks[:n].sum() - n * (n + 1) / 2) / (n * m)
     at = np.unique(np.concatenate([members, others]))[::-1]
     hit, alarm = (
-        np.concatenate([[0.0], 1 - np.searchsorted(np.sort(each), at, "left") / len(each)])
+        np.concatenate([[0.0], (len(each) - np.searchsorted(np.sort(each), at, "left")) / len(each)])  # 2/200 is .01
         for each in (members, others)
     )
     last = int(np.searchsorted(alarm, FALSE, "right")) - 1  # the last point that is not beyond 1 %
