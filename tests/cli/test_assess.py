@@ -74,6 +74,7 @@ def test_analyses_and_a_subdomain_are_words(run):
     [
         (("--measure", "linkage"), {}, 2, "There is no measure 'linkage'"),
         (("--measure", "distance-linkage"), {}, 3, "which released record is whose"),
+        (("--keep", "x\ny"), {}, 2, "not in quotes"),
         (("--measure", "memory", "--aligned"), {}, 3, "several releases"),
         ((), {"drop": "b"}, 3, "has no column 'b'"),
         ((), {"a": ["x"] * N}, 3, "text or categories in 'a'"),

@@ -15,7 +15,6 @@ N = 240
 NOISE = (0.0, 0.1, 0.5, 2.0)
 """In standard deviations of a column, and as shares of the categories that are drawn anew."""
 EXCEPT = {
-    "interval-disclosure-nearest": "chance: a record of the same law lies near, whoever it is",
     **dict.fromkeys(("identification-risk", "identification-risk-joint"), "copy: others match too"),
     **dict.fromkeys(
         ("k-anonymity", "individual-risk", "special-uniques", "model-risk"),

@@ -96,6 +96,50 @@ def test_bad_files_get_a_sentence(released, holdout, more, match):
         suffice.assess(table(), released, ROLES, holdout, **more)
 
 
+def test_reasons_are_told_once_and_ends_of_ranges_are_named():
+    scores = suffice.assess(table(), table(seed=2), suffice.Roles(confidential=["a", "b"]))
+    for why in {*scores.left_out.values()}:
+        assert scores.text().count(why) == 1
+        assert scores.to_html().count(why.replace("'", "&#39;")) == 1
+    for name in scores.left_out:
+        assert name in scores.text()
+        assert name in scores.to_html()
+    assert "0 to inf" in scores.to_html()
+
+
+def test_columns_that_a_file_lacks_are_said():
+    scores = suffice.assess(table(), table(seed=2).drop_columns(["k"]), ROLES, table(seed=3).drop_columns(["k"]))
+    assert [note for note in scores.notes if "no column k: measures do without" in note] == [
+        "The release has no column k: measures do without.",
+        "The hold-out has no column k: measures do without.",
+    ]
+    assert "k-anonymity" in scores.left_out
+
+
+def test_identifiers_in_another_order_than_the_files_are_said():
+    data = table()
+    assert not suffice.assess(data, data, ROLES, aligned=True, measures="copies").notes
+    turned = suffice.assess(data, data.take(np.arange(60)[::-1]), ROLES, aligned=True, measures="copies")
+    assert "identifiers stand in another order" in turned.notes[0]
+
+
+def test_identifiers_that_are_missing_and_negative_weights_are_refused():
+    holes = table(id=pa.array([None, *range(1, 60)], pa.int64()))
+    with pytest.raises(InputError, match="1 record of a file has no 'id'"):
+        suffice.assess(table(), holes, ROLES)
+    weighted = suffice.Roles(confidential=["a", "b"], keep=["k"], weight="w")
+    good, bad = table(w=np.ones(60)), table(w=np.r_[-1.0, np.ones(59)])
+    for pair in ((good, bad), (bad, good)):
+        with pytest.raises(InputError, match="weight 'w' are negative"):
+            suffice.assess(*pair, weighted)
+
+
+def test_a_confidential_category_does_not_tell_itself():
+    alone = suffice.assess(table(), table(), suffice.Roles(confidential=["k"]))
+    assert {"l-diversity", "attribute-disclosure"} <= {*alone.left_out}
+    assert alone["k-anonymity"].value == 0.0
+
+
 def test_constant_columns_are_left_out_and_said_unless_all_are():
     still = table(a=np.ones(60))
     scores = suffice.assess(still, still, ROLES)

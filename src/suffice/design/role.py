@@ -69,13 +69,19 @@ def declared(roles: Any) -> tuple[Role, ...]:
 
 def names(text: str) -> list[str]:
     """'a,b' -> ['a', 'b']; a name with a comma stands in double quotes."""
-    row = next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        row = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error:
+        raise UsageError(
+            "A list of columns is not understood: a name that ends a line is not in quotes.\n"
+            "Put names with commas or ends of lines in double quotes."
+        ) from None
     return [name.strip() for name in row if name.strip()]
 
 
 def _spelt(columns: Iterable[str]) -> list[str]:
     """['a', 'b, c'] -> ['a,"b, c"']: what `names` reads."""
-    quoted = (f'"{name.replace(chr(34), 2 * chr(34))}"' if {*name} & {*',"'} else name for name in columns)
+    quoted = (f'"{name.replace(chr(34), 2 * chr(34))}"' if {*name} & {*',"\n\r'} else name for name in columns)
     return [",".join(quoted)]
 
 

@@ -15,6 +15,7 @@ Need = Literal[
     "numbers",
     "two numbers",
     "categories",
+    "known categories",
     "numbers or categories",
     "weights",
     "several releases",
@@ -24,12 +25,13 @@ Need = Literal[
 Direction = Literal["higher is riskier", "lower is riskier", "higher is better", "lower is better"]
 
 UNMET: Mapping[Need, str] = {
-    "aligned rows": "it needs to know which released record is whose: say aligned=True where both files have the same "
-    "records in the same order, or name identifiers that both files have",
+    "aligned rows": "it needs to know which released record is whose: say aligned=True (--aligned) where both files "
+    "have the same records in the same order, or name identifiers that both files have",
     "hold-out": "it needs a hold-out: records of the same kind that were kept back before the release was made",
     "numbers": "it needs a confidential column of numbers",
     "two numbers": "it needs two confidential columns of numbers",
-    "categories": "it needs categories among the given or kept columns, in every file",
+    "categories": "it needs categories among the columns that have roles, in every file",
+    "known categories": "it needs categories among the given or kept columns, in every file",
     "numbers or categories": "it needs a column of numbers that varies, or categories",
     "weights": "it needs a weight",
     "several releases": "it needs several releases",
@@ -90,6 +92,7 @@ class Measure:
             "numbers": bool(pair.numbers),
             "two numbers": len(pair.numbers) > 1,
             "categories": bool(pair.categories),
+            "known categories": bool(pair.known),
             "numbers or categories": bool(pair.numbers or pair.categories),
             "weights": pair.weight is not None,
             "several releases": len(pair.after) > 1,

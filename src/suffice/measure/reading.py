@@ -43,7 +43,8 @@ def paired(
     files = [("The original", before), *_named(after), *([("The hold-out", holdout)] if holdout is not None else [])]
     _check(files, roles)
     categories = tuple(_categories(files[: 1 + len(after)], roles))
-    joined = aligned is None and _joinable(before, after, roles)
+    joinable = aligned is not False and _joinable(before, after, roles)
+    joined = aligned is None and joinable
     if aligned and (other := [rows.n for rows in after if rows.n != before.n]):
         raise InputError(
             f"The original has {count_of(before.n, 'record')} and a release {other[0]:,}: they are not aligned.\n"
@@ -53,9 +54,9 @@ def paired(
     names = [name for name in mine if before.kinds.get(name, "other") != "other"]
     coding = Coding.learn(before, roles, ("date",))
     held: list[Columns] = []
-    notes: list[str] = []
+    notes = [*_lacking(files, roles)]
     sampled = ""
-    wanted = [name for name in names if joined or name not in roles.identifiers]
+    wanted = [name for name in names if joinable or name not in roles.identifiers]
     for who, rows in files:
         columns, some = _gathered(coding.encoded(rows), [name for name in wanted if name in rows.kinds], joined)
         held.append(columns)
@@ -67,10 +68,17 @@ def paired(
     if joined:
         first, others, said = _joined(first, others, roles.identifiers)
         notes += said
+    elif joinable and any(not _same(first, each, roles.identifiers) for each in others):
+        notes.append(
+            "The files are taken as aligned, and their identifiers stand in another order: is record i of a release "
+            "made of record i of the original? Leave `aligned` out, and identifiers join them."
+        )
     plain = tuple(name for name in roles.confidential if name not in categories)
     first, others, aside = _complete(
         first, others, aside, (*plain, *_weight(roles)), roles, bool(aligned or joined), notes
     )
+    if any((as_float(each[name]) < 0).any() for each in (first, *others) for name in _weight(roles) if name in each):
+        raise InputError(f"Cells of the weight {roles.weight!r} are negative.\nA weight must be 0 or more.")
     _small_enough([first, *others, *([aside] if aside is not None else [])], plain)
     varying = tuple(_varying(first, plain, notes))
     if not varying and not categories:
@@ -116,6 +124,14 @@ def _mistaken(who: str, name: str, kind: Kind, kinds: Mapping[str, Kind], needed
         yield f"{who} has {_kind(kinds[name])} in {name!r}, and the original {_kind(kind)}. Give both the same kind."
 
 
+def _lacking(files: Sequence[tuple[str, Rows]], roles: Roles) -> Iterator[str]:
+    """Columns with a role that not every file has: measures do without them."""
+    for who, rows in files[1:]:
+        gone = [name for name in roles.leaving if name not in rows.kinds]
+        if gone:
+            yield f"{who} has no column {escaped(', '.join(gone))}: measures do without."
+
+
 def _kind(kind: Kind) -> str:
     return {"category": "text or categories", "date": "dates", "other": "another kind"}.get(kind, "numbers")
 
@@ -151,6 +167,11 @@ def _joined(
     """The records that all files have, in the order of the original."""
     own, *theirs = (_keys(columns, names) for columns in (first, *others))
     for keys in (own, *theirs):
+        if keys.null_count:
+            raise InputError(
+                f"{count_of(keys.null_count, 'record')} of a file has no {', '.join(map(repr, names))}, so it cannot "
+                "join them.\nDrop these records, or name identifiers that all have."
+            )
         if pc.count_distinct(keys).as_py() < len(keys):
             raise InputError(
                 f"{', '.join(map(repr, names))} names more than one record of a file, so it cannot join them.\n"
@@ -165,6 +186,10 @@ def _joined(
         said.append(f"{len(kept):,} of {count_of(len(own), 'record')} are in all files and are compared.")
     found = [taken(c, numbers(p.take(arrow(kept))).astype(np.int64)) for c, p in zip(others, places, strict=True)]
     return taken(first, kept), list(found), said
+
+
+def _same(first: Columns, other: Columns, names: Sequence[str]) -> bool:
+    return bool(_keys(first, names).equals(_keys(other, names)))
 
 
 def _keys(columns: Columns, names: Sequence[str]) -> Any:

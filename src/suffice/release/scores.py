@@ -171,12 +171,16 @@ class Scores(Exhibit):
         for family in ("risk", "utility"):
             here = [each for each in self.figures if each.measure.family == family]
             lines += [f"\n{family}", *(line for each in here for line in _lines(each, wide))] if here else []
-        lines += ["", *(f"not taken: {name}: {why}" for name, why in self.left_out.items())]
+        lines += ["", *(f"not taken: {', '.join(names)}: {why}" for why, names in self._by_reason().items())]
         lines += [*(f"note: {note}" for note in self.notes), PRIVATE]
         return "\n".join(map(escaped, "\n".join(lines).split("\n")))
 
     def __str__(self) -> str:
         return self.text()
+
+    def _by_reason(self) -> dict[str, list[str]]:
+        """Measures that could not be taken, those of one reason together."""
+        return {why: [name for name, each in self.left_out.items() if each == why] for why in self.left_out.values()}
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -218,7 +222,7 @@ class Scores(Exhibit):
         return render("scores.html", **self.exhibit())
 
     def exhibit(self) -> dict[str, Any]:
-        return {"kind": "scores", "shown": _shown, **self.as_dict()}
+        return {"kind": "scores", "shown": _shown, "by_reason": self._by_reason(), **self.as_dict()}
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False, apart: Sequence[Any] = ()) -> None:
         """Write them as .json, .csv or .html, readable by you alone.
@@ -409,8 +413,8 @@ def _number(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+def _shown(value: float | None, none: str = "-") -> str:
+    return none if value is None else f"{value:.4g}"
 
 
 def _lines(each: MeasureScore, wide: int) -> Iterator[str]:

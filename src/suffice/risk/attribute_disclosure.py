@@ -64,7 +64,7 @@ MEASURES = (
     Measure(
         "attribute-disclosure",
         _measured,
-        frozenset({"categories"}),
+        frozenset({"known categories"}),
         SHARE,
         "higher is riskier",
         "share of original records with whose known categories all released records have one value of a confidential "

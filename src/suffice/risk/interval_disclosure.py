@@ -53,6 +53,15 @@ def nearest(Y: Array, Ystar: Array) -> NDArray[np.intp]:
     return np.asarray(KDTree(Ystar / scale).query(Y / scale)[1], dtype=np.intp)
 
 
+def of_another(Y: Array) -> float:
+    """The share where the nearest record is another of the same file: what a release of other such records gives."""
+    sd = Y.std(axis=0)
+    Z = Y / np.where(sd > 0, sd, 1.0)
+    found = np.asarray(KDTree(Z).query(Z, k=2)[1])
+    other = np.where(found[:, 0] == np.arange(len(Y)), found[:, 1], found[:, 0])
+    return interval_disclosure(Y, Y, np.asarray(other, dtype=np.intp))
+
+
 WINDOWS = "share of original values in the closed window of floor(n p / 100) ranks to either side of "
 MEASURES = (
     Measure(
@@ -66,11 +75,14 @@ MEASURES = (
     ),
     Measure(
         "interval-disclosure-nearest",
-        lambda pair: interval_disclosure(pair.Y, pair.Ystar, nearest(pair.Y, pair.Ystar)),
+        lambda pair: Value(
+            interval_disclosure(pair.Y, pair.Ystar, nearest(pair.Y, pair.Ystar)), {}, of_another(pair.Y)
+        ),
         frozenset({"numbers"}),
         SHARE,
         "higher is riskier",
-        f"{WINDOWS}the nearest released record's, averaged over columns and p = 1..10",
+        f"{WINDOWS}the nearest released record's, averaged over columns and p = 1..10; by chance: of the nearest other "
+        "original record's, as in a release of other records of the same law",
         "Calvino (2017), section 4.1 and Table 4",
         most=20_000,
     ),

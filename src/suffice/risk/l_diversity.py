@@ -45,7 +45,7 @@ MEASURES = (
     Measure(
         "l-diversity",
         _measured,
-        frozenset({"categories"}),
+        frozenset({"known categories"}),
         SHARE,
         "higher is riskier",
         "share of released records behind whose known categories stands one value of a confidential column, numbers by "

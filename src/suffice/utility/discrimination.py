@@ -8,6 +8,8 @@ import numpy as np
 
 from suffice.algebra.array import Array
 
+SPECKS = "specks: the Kolmogorov-Smirnov distance of the two files' p"
+
 
 @dataclass(frozen=True, repr=False)
 class Discrimination:

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.measure.measure import Measure, Value
 from suffice.measure.pair import FilePair
-from suffice.utility.discrimination import Discrimination
+from suffice.utility.discrimination import SPECKS, Discrimination
 from suffice.utility.likelihood import FAMILIES, TermBasis, maximum, probability
 from suffice.utility.two_files import TwoFiles
 
@@ -19,7 +19,7 @@ CERTAIN = 1e-6
 WIDEST = 300
 """Dummies of all categories."""
 RANGE = (0.0, 0.25)
-EXPECTED = "ratio is over (k - 1) (1 - c)^2 c/N, expected of a right synthesis with k parameters"
+EXPECTED = f"ratio is over (k - 1) (1 - c)^2 c/N, expected of a right synthesis with k parameters; {SPECKS}"
 
 
 @dataclass(frozen=True, repr=False)

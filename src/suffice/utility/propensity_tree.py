@@ -10,7 +10,7 @@ import numpy as np
 from suffice.algebra.array import Array, Flags
 from suffice.measure.measure import Measure, Value
 from suffice.measure.pair import FilePair
-from suffice.utility.discrimination import Discrimination
+from suffice.utility.discrimination import SPECKS, Discrimination
 from suffice.utility.two_files import Codes, TwoFiles
 
 WORTH = 1e-3
@@ -205,7 +205,8 @@ MEASURES = (
         (0.0, 0.25),
         "lower is better",
         "mean of (p - c)^2 over both files, p the share of released records in a leaf of a classification tree, c that "
-        f"of all; ratio is over half of the mean of {PERMUTATIONS} trees of records dealt to the files at random",
+        f"of all; ratio is over half of the mean of {PERMUTATIONS} trees of records dealt to the files at random; "
+        f"{SPECKS}",
         "Breiman et al. (1984); Snoke et al. (2018); synthpop: utility.gen, cart",
         most=10_000,
     ),
