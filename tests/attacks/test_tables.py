@@ -7,12 +7,14 @@ import pyarrow as pa
 import pytest
 
 from suffice.errors import GuardError
+from suffice.seed import Seed
 from suffice.tables.audit import EXPOSED, UNJUDGED, audit
 from suffice.tables.decimals import decimals
 from suffice.tables.pattern import pattern_of
 from suffice.tables.rules import FewContributors, MinimumFrequency, PPercent
 from suffice.tables.sensitivity import find_sensitive
 from suffice.tables.table import Table
+from tests.tables.test_decimals import COUNTS, GAPS, of_counts, paper
 
 MANY = [10.0, 11.0, 12.0, 9.0, 8.0, 10.5]
 
@@ -92,3 +94,53 @@ def test_a_level_with_one_child_is_not_hidden_by_its_other_name():
     gaps, _ = pattern_of(table, pa.Table.from_pandas(rows), "v", "gap")
     assert not gaps[table.find("c")]
     assert gaps[table.find("a")]
+
+
+def possible_tables() -> list[np.ndarray]:
+    """All tables of whole numbers that have the published cells of Langsrud's example."""
+    first, second = np.zeros((2, 4, 4), dtype=int)
+    first[[0, 1], [0, 1]] = second[[1, 2, 3], [0, 2, 3]] = 1
+    first[[0, 1], [1, 0]] = second[[1, 2, 3], [2, 3, 0]] = -1
+    both = [COUNTS + i * first + j * second for i in range(-40, 41) for j in range(-40, 41)]
+    return [each for each in both if (each >= 0).all()]
+
+
+def test_decimals_with_the_originals_variance_leave_one_table():
+    """25 tables of whole numbers add up to what is published; the printed decimals (Table 2) have the length of one."""
+    tables = possible_tables()
+    assert len(tables) == 25
+    printed = [0.1986, 13.8014, 11.1562, 6.1986, 5.6451, 9.3549, -5.3549, 10.6451, 10.3549]
+    lengths = [sum(float(table[gap]) ** 2 for gap in GAPS) for table in tables]
+    left = [
+        table for table, length in zip(tables, lengths, strict=True) if abs(length - np.sum(np.square(printed))) < 0.1
+    ]
+    assert len(left) == 1
+    assert (left[0] == COUNTS).all()
+    # ours are the same numbers whichever of the 25 is true: nothing is there to try them against
+    _, gaps, _ = paper()
+    draws = [decimals(of_counts(table), gaps, seed=Seed.for_tests(1)).draws for table in tables]
+    assert max(np.abs(draw - draws[0]).max() for draw in draws) < 1e-12
+
+
+def test_fits_after_a_modulo_leave_few_tables():
+    """Who tries the 25 tables finds two with these fits after modulo 4, 16 after modulo 10, and one with Table 3."""
+    table, gaps, places = paper()
+    reason = {"modulo": "a test"}
+    tables = possible_tables()
+    cells = [places[gap] for gap in GAPS]
+    counts = np.array([[each[gap] for gap in GAPS] for each in tables])
+    truth = int(np.flatnonzero([(each == COUNTS).all() for each in tables])[0])
+    for modulo, left in ((4, 2), (10, 16)):
+        options = {"modulo": modulo, "accept": reason, "seed": Seed.for_tests(1)}
+        seen = decimals(table, gaps, spread=0.1, **options).cells[cells]
+        fits = np.array([decimals(of_counts(each), gaps, spread=1e-9, **options).cells[cells] for each in tables])
+        away = np.linalg.norm(seen - fits, axis=1)
+        assert (away < 0.2).sum() == left
+        assert away[truth] == pytest.approx(0.1 * 2**0.5)
+    printed = [0.4449, 13.5551, 4.2102, 6.4449, 12.3449, 2.6551, 1.3449, 17.3449, 3.6551]  # a tenth of the residuals
+    off = np.abs(np.linalg.norm(printed - fits, axis=1) - 0.1 * np.linalg.norm(counts - fits, axis=1))
+    assert list(np.flatnonzero(off < 1e-3)) == [truth]
+    with pytest.raises(GuardError, match="9 of 9 suppressed inner cells, and in 0 without"):
+        decimals(table, gaps, modulo=4)
+    with pytest.raises(GuardError, match="modulo"):
+        decimals(table, gaps, modulo=10, accept={"modulo": " "})

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from suffice.errors import GuardError, InputError, UsageError
+from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
 from suffice.seed import Seed
 from suffice.tables import decimals as module
-from suffice.tables.decimals import decimals
+from suffice.tables.audit import audit
+from suffice.tables.decimals import decimals, read_back
 from suffice.tables.table import Table
 from tests.places import SHARED, needs_shared
 from tests.tables.test_reference import CASES, read, table_of
@@ -23,10 +25,14 @@ FITTED |= {(0, 1): 9.8261, (1, 2): 8.3043, (3, 0): 13.3043}
 """Langsrud (2019), Tables 1 and 2."""
 
 
-def paper() -> tuple[Table, np.ndarray, dict[tuple[int, int], int]]:
+def of_counts(counts: np.ndarray) -> Table:
     row, column = np.divmod(np.arange(16), 4)
-    data = {"row": [f"r{k}" for k in row], "column": [f"c{k}" for k in column], "n": COUNTS.ravel()}
-    table = Table.of_records(data, ["row", "column"], frequency="n")
+    data = {"row": [f"r{k}" for k in row], "column": [f"c{k}" for k in column], "n": counts.ravel()}
+    return Table.of_records(data, ["row", "column"], frequency="n")
+
+
+def paper() -> tuple[Table, np.ndarray, dict[tuple[int, int], int]]:
+    table = of_counts(COUNTS)
     places = {(r, c): table.find(f"r{r}", f"c{c}") for r in range(4) for c in range(4)}
     return table, np.isin(np.arange(len(table)), [places[gap] for gap in GAPS]), places
 
@@ -50,7 +56,7 @@ def test_everything_published_is_kept_and_nothing_suppressed_is_whole():
     again = decimals(table, gaps, seed=Seed.for_tests(1))
     assert (again.draws == made.draws).all()
     assert "11." not in repr(made)
-    away = made.draws[:, np.isin(made.inner, list(np.flatnonzero(gaps)))]
+    away = made.draws[:, np.isin(made.inner, list(np.flatnonzero(gaps))), 0]
     fitted = [FITTED[gap] for gap in GAPS]
     assert np.allclose(np.linalg.norm(away - fitted, axis=1), np.sqrt([2, 8]), atol=1e-3)  # two degrees of freedom
     assert made.ask([places[0, 2]])[0] == "published"
@@ -62,9 +68,7 @@ def test_the_suppressed_values_are_not_looked_at():
     """The same published cells over other suppressed ones: the same decimals."""
     table, gaps, _ = paper()
     other = COUNTS + np.array([[1, -1, 0, 0], [-1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
-    row, column = np.divmod(np.arange(16), 4)
-    data = {"row": [f"r{k}" for k in row], "column": [f"c{k}" for k in column], "n": other.ravel()}
-    second = Table.of_records(data, ["row", "column"], frequency="n")
+    second = of_counts(other)
     first = decimals(table, gaps, seed=Seed.for_tests(2))
     assert np.allclose(first.draws, decimals(second, gaps, seed=Seed.for_tests(2)).draws, rtol=0, atol=1e-12)
 
@@ -112,9 +116,109 @@ def test_linked_crossings_are_made_together():
     assert {made.ask([int(cell)])[0] for cell in hidden} == {"hidden"}
 
 
+def wide(shape: tuple[int, ...], share: float) -> tuple[Table, np.ndarray]:
+    """A table of two magnitudes, in which so many inner cells are suppressed."""
+    rng = np.random.default_rng(5)
+    places = np.indices(shape).reshape(len(shape), -1)
+    data = {name: np.char.add(name, place.astype(str)) for name, place in zip("abc", places, strict=False)}
+    values = {"v": rng.lognormal(5, 2, places.shape[1]), "w": rng.lognormal(1, 1, places.shape[1])}
+    table = Table.of_records(data | values, list(data), ["v", "w"])
+    return table, np.isin(
+        np.arange(len(table)), rng.permutation(module._inner(table)[0])[: int(share * len(values["v"]))]
+    )
+
+
+def test_iteration_gives_what_a_decomposition_gives(monkeypatch: pytest.MonkeyPatch):
+    for shape, share in (((12, 15), 0.6), ((6, 7, 5), 0.8)):
+        table, gaps = wide(shape, share)
+        both = []
+        for dense in (10**6, 3):
+            monkeypatch.setattr(module, "DENSE", dense)
+            made = [decimals(table, gaps, ["v", "w"], seed=Seed.for_tests(1), spread=size) for size in (1e-9, 1.0)]
+            assert made[1].error < 1e-12
+            both.append([made[0].draws[0], made[1].draws[0] - made[0].draws[0]])
+        assert np.allclose(both[0][0], both[1][0], rtol=1e-10, atol=1e-8)  # fitted values
+        moved = [each[1][:, 0] for each in both]  # its length is the number of dimensions, or that of the first draw
+        assert np.corrcoef(*moved)[0, 1] > 1 - 1e-12
+        assert 0.8 < np.linalg.norm(moved[0]) / np.linalg.norm(moved[1]) < 1.25
+
+
+def test_where_iteration_does_not_end_a_decomposition_follows(monkeypatch: pytest.MonkeyPatch):
+    table, gaps = wide((12, 15), 0.6)
+    monkeypatch.setattr(module, "ROUNDS", 1)
+    sure = decimals(table, gaps, "v", seed=Seed.for_tests(1)).draws
+    monkeypatch.setattr(module, "DENSE", 3)
+    assert (decimals(table, gaps, "v", seed=Seed.for_tests(1)).draws == sure).all()
+    monkeypatch.setattr(module, "LARGEST", 3)
+    with pytest.raises(InfeasibleError, match="108 suppressed inner cells"):
+        decimals(table, gaps, "v")
+
+
+def test_iteration_knows_a_suppression_that_failed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "DENSE", 3)
+    table, gaps, places = paper()
+    lost = gaps.copy()
+    lost[places[0, 0]] = False
+    with pytest.raises(GuardError, match="row=r0, column=c1"):
+        decimals(table, lost)
+    lost[places[2, 2]] = False  # nothing is left open: all of it follows
+    with pytest.raises(GuardError, match="7 suppressed cells"):
+        decimals(table, lost)
+
+
+def test_more_cells_than_a_dense_matrix_holds():
+    table, gaps = wide((55, 60), 0.9)
+    made = decimals(table, gaps, "v")
+    assert gaps.sum() > module.DENSE
+    print(f"additivity of {gaps.sum():,} cells that hang together {made.error:.1e}")
+    assert made.error < 1e-12
+    inner = np.flatnonzero(gaps[made.inner])
+    apart = (made.draws[0] - made.draws[1])[inner]  # one draw, and another of twice the size
+    assert 0.9 < np.linalg.norm(apart) / np.sqrt(5 * (len(inner) - 114)) < 1.1
+
+
+def test_several_values_at_once_are_those_of_each():
+    table, gaps = wide((8, 9), 0.6)
+    both = decimals(table, gaps, ["v", "w"], seed=Seed.for_tests(3))
+    for number, name in enumerate(("v", "w")):
+        alone = decimals(table, gaps, name, seed=Seed.for_tests(3))
+        assert np.allclose(both.cells[:, number], alone.cells, rtol=1e-10)
+        assert np.allclose(both.frame()[name], alone.frame()[name], rtol=1e-10)
+        cell = int(np.flatnonzero(gaps)[0])
+        assert both.ask([cell], name) == ("hidden", pytest.approx(alone.ask([cell])[1]))
+    assert both.error < 1e-12
+    with pytest.raises(UsageError, match="none of the values"):
+        both.ask([0], "u")
+    with pytest.raises(UsageError, match="each once"):
+        decimals(table, gaps, ["v", "v"])
+    with pytest.raises(UsageError, match="one value"):
+        decimals(table, gaps, ["v", "w"], modulo=10)
+    with pytest.raises(UsageError, match="needs counts"):
+        decimals(table, gaps, "v", modulo=10)
+
+
+def test_the_pattern_is_read_back_from_what_is_stored():
+    table, gaps, _ = paper()
+    stored = decimals(table, gaps).frame()
+    again, found = read_back(stored, ["row", "column"], "count")
+    codes = [tuple(axis.codes[k] for axis, k in zip(table.grid.axes, cell, strict=True)) for cell in table.grid.codes]
+    assert [found[again.find(*code)] for code in codes] == list(gaps)
+    assert np.isnan(again.values["count"][found]).all()
+    assert not np.isnan(again.values["count"][~found]).any()
+    shown, known = audit(again, found), audit(table, gaps)
+    assert sorted((t.low, t.high) for t in shown.targets) == sorted((t.low, t.high) for t in known.targets)
+    with pytest.raises(InputError, match="counts only"):
+        read_back(pa.table({"a": ["x", "y"], "v": [0.25, 0.5]}), ["a"], "v")
+
+
 def peer(name: str) -> np.ndarray:
     assert SHARED is not None
     return np.array([float(word) for word in (SHARED / "reference" / f"{name}.csv").read_text().split()[1:]])
+
+
+def peer_flags(name: str) -> list[bool]:
+    assert SHARED is not None
+    return [word == "TRUE" for word in (SHARED / "reference" / f"{name}.csv").read_text().split()[1:]]
 
 
 @needs_shared
@@ -129,14 +233,36 @@ def test_the_peers_numbers_with_the_peers_normals(monkeypatch: pytest.MonkeyPatc
     order = [int(np.flatnonzero(inner == table.find(*name.split(",")[0].split("_")))[0]) for name in names]
     open_, shown, y = gaps[inner], np.flatnonzero(~gaps), table.values["n"][inner]
     known = np.where(open_, 0.0, y)
-    normals = np.zeros(len(inner))
-    normals[[place for place in order if open_[place]]] = peer("regsdc_sec7_Ystar_rnd1")
+    normals = np.zeros((len(inner), 1))
+    normals[[place for place in order if open_[place]], 0] = peer("regsdc_sec7_Ystar_rnd1")
     rows, right = sparse.csr_array(holding[shown][:, open_]), table.values["n"][shown] - holding[shown] @ known
-    kept = np.linalg.norm(y[order] - peer("regsdc_sec7_yHat")) / np.sqrt(2)  # the original's variance
-    for name, spread in (("yHat", 1e-300), ("Ystar_rmse1", 1.0), ("Ystar_rmse1_noy", 1.0), ("Ystar", kept)):
-        found = known.copy()
-        found[open_] = module._solved(rows, right, normals[None, open_], spread)[0]
-        assert np.abs(found[order] - peer(f"regsdc_sec7_{name}")).max() < 1e-10
+    for modulo in (None, 4, 10):
+        kept = np.zeros(len(inner)) if modulo is None else np.where(open_, modulo * (y // modulo), 0.0)
+        least, moved = module._solved(rows, (right - holding[shown] @ kept)[:, None], normals[open_])
+        fitted = known.copy()
+        fitted[open_] = least[:, 0] + kept[open_]
+        size = np.linalg.norm((y - fitted)[open_]) / np.sqrt(2)  # the original's variance
+        end = "" if modulo is None else f"_mod{modulo}"
+        wanted = {f"yHat{end}": 0.0, "mod10_resScale01": 0.1 * size} if modulo == 10 else {f"yHat{end}": 0.0}
+        if modulo is None:
+            wanted |= {"Ystar_rmse1": 1.0, "Ystar_rmse1_noy": 1.0, "Ystar": size, "Z2Yhat": 0.0, "fitted_lm": 0.0}
+            wanted |= {"Z2Yhat_noround": 0.0, "ReduceX_yEst": 0.0, "IpsoExtra_resScale0": 0.0}
+        for name, spread in wanted.items():
+            found = fitted.copy()
+            found[open_] += spread * moved[:, 0]
+            assert np.abs(found[order] - peer(f"regsdc_sec7_{name}")).max() < 1e-10, name
+        if modulo:
+            made = decimals(table, gaps, "n", spread=1e-12, modulo=modulo, accept={"modulo": "the paper's table"})
+            assert np.abs(made.draws[0, :, 0] - fitted).max() < 1e-10
+    assert (np.flatnonzero(~open_[order]) == np.flatnonzero(peer_flags("regsdc_sec7_ReduceX_yKnown"))).all()
+    assert (
+        decimals(table, np.zeros(len(table), dtype=bool), "n").draws[0, order, 0]
+        == peer("regsdc_sec7_SuppressDec_nosupp")
+    ).all()
+    extra = np.zeros((len(inner), 1))
+    extra[order, 0] = peer("regsdc_sec7_IpsoExtra_rmse1_rnd1")  # drawn for all inner cells, all of which are solved for
+    least, moved = module._solved(sparse.csr_array(holding[shown]), table.values["n"][shown][:, None], extra)
+    assert np.abs((least + moved)[order, 0] - peer("regsdc_sec7_IpsoExtra_rmse1")).max() < 1e-10
 
 
 @needs_shared

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from scipy.sparse.linalg import lsmr
 
 from suffice.algebra.array import Array, Flags
-from suffice.errors import GuardError, InputError, UsageError
+from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
+from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed
 from suffice.tables.audit import parts_of
+from suffice.tables.axis import Axis
+from suffice.tables.columns import codes_of, columns_of_file, numbers_of
 from suffice.tables.sensitivity import value_of
 from suffice.tables.table import Table
 
 WHOLE = 1e-6
 """A number this near to a whole one, in two draws, is one."""
-DENSE = 4000
-"""Inner cells that hang together and are still solved as one dense matrix."""
+DENSE, LARGEST = 500, 4000
+"""Inner cells that hang together and are solved as one dense matrix, and where iteration does not end: at most."""
+ROUNDS = 8
+"""Solutions of what is still left of the equations, at most."""
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -28,13 +35,13 @@ class Decimals:
     """Inner cells of a table, those that were suppressed as decimal numbers; every total follows by adding up.
 
     inner: the cells that are no sums
-    draws: two draws x inner cells, the second, which stays here, twice as wide: what both agree on is told by the
-        published cells, whatever is drawn
+    draws: two draws x inner cells x values, the second, which stays here, twice as wide: what both agree on is told by
+        the published cells, whatever is drawn
     holding: cells x inner cells
     """
 
     table: Table
-    value: str
+    values: tuple[str, ...]
     suppressed: Flags
     inner: NDArray[np.int64]
     draws: Array
@@ -42,36 +49,41 @@ class Decimals:
 
     @property
     def cells(self) -> Array:
-        """All cells, from the first draw (23)."""
-        return np.asarray(self.holding @ self.draws[0])
+        """All cells, from the first draw (23): a column for every value, where there are several."""
+        found = np.asarray(self.holding @ self.draws[0])
+        return found if len(self.values) > 1 else found[:, 0]
 
     def frame(self) -> pa.Table:
         """The inner cells alone: any total is a sum of them."""
         codes = self.table.grid.codes[self.inner]
         columns = {axis.name: [axis.codes[k] for k in codes[:, n]] for n, axis in enumerate(self.table.grid.axes)}
-        return pa.table({**columns, self.value: self.draws[0]})
+        return pa.table({**columns, **dict(zip(self.values, self.draws[0].T, strict=True))})
 
-    def ask(self, cells: Sequence[int]) -> tuple[str, float]:
+    def ask(self, cells: Sequence[int], value: str | None = None) -> tuple[str, float]:
         """Whether the sum of some cells is published, publishable - it follows from what is published - or hidden."""
-        sums = np.asarray((self.holding[list(cells)] @ self.draws.T).sum(axis=0))
+        if value is not None and value not in self.values:
+            raise UsageError(f"{value!r} is none of the values: {', '.join(self.values)}.")
+        sums = np.stack([(self.holding[list(cells)] @ draw).sum(axis=0) for draw in self.draws])
+        told = float(sums[0, self.values.index(value) if value else 0])
         if not (self.suppressed | self.table.hidden)[list(cells)].any():
-            return "published", float(sums[0])
-        return ("publishable" if self._same(sums[0], sums[1]) else "hidden"), float(sums[0])
+            return "published", told
+        return ("publishable" if self._same(sums[0], sums[1]).all() else "hidden"), told
 
     def told(self) -> Flags:
         """Suppressed cells that follow from the published ones: there the suppression has failed."""
         first, second = (np.asarray(self.holding @ draw) for draw in self.draws)
-        return self.suppressed & self._same(first, second)
+        return self.suppressed & self._same(first, second).all(axis=1)
 
-    def _same(self, first: Array | float, second: Array | float) -> Flags:
+    def _same(self, first: Array, second: Array) -> Flags:
         size = float(np.abs(self.draws[0] - self.draws[1]).max(initial=0.0))
-        return np.asarray(np.abs(np.subtract(first, second)) <= WHOLE * size)
+        return np.asarray(np.abs(first - second) <= WHOLE * size)
 
     @property
     def error(self) -> float:
         """The largest error of a published cell, relative to the cells that it is the sum of."""
         shown = ~self.suppressed & ~self.table.hidden
-        off = np.abs(self.cells - self.table.values[self.value])[shown]
+        true = np.column_stack([self.table.values[name] for name in self.values])
+        off = np.abs(self.holding @ self.draws[0] - true)[shown]
         room = np.asarray(self.holding @ np.abs(self.draws[0]))[shown]
         return float(np.max(off / np.where(room > 0, room, 1.0), initial=0.0))
 
@@ -79,17 +91,22 @@ class Decimals:
 def decimals(
     table: Table,
     suppressed: Sequence[bool] | Flags,
-    value: str | None = None,
+    value: str | Sequence[str] | None = None,
     *,
     seed: Seed | None = None,
     spread: float = 1.0,
+    modulo: int | None = None,
+    accept: Mapping[str, str] | None = None,
 ) -> Decimals:
     """Decimal numbers for the suppressed cells: fitted values (21) and a residual that no published cell sees.
 
     The fitted values are computed from the published cells alone, and the residuals have a size that does not come from
     the data: nothing is told that the published cells do not tell. A suppressed cell that follows from them is refused.
 
+    value: one, or several, each with residuals of its own
     spread: root mean square of the residuals of suppressed inner cells, per degree of freedom
+    modulo: fit what is left of suppressed counts after division by this number. That tells more than the published
+        cells do, and is refused unless accepted: accept={"modulo": the reason}
 
     >>> table = Table.of_records({"a": list("xxyy"), "b": list("uvuv"), "n": [1, 9, 9, 9]}, ["a", "b"], frequency="n")
     >>> inner = [table.find(a, b) for a in "xy" for b in "uv"]
@@ -97,20 +114,28 @@ def decimals(
     >>> made.error < 1e-14, made.ask(inner[:2])[0], made.ask(inner[:1])[0]
     (True, 'publishable', 'hidden')
     """
-    name = value_of(table, value)
+    names = tuple(value_of(table, name) for name in ([value] if value is None or isinstance(value, str) else value))
     gaps = (np.asarray(suppressed, dtype=bool) | table.hidden) & ~table.impossible
+    if not names or len(set(names)) < len(names):
+        raise UsageError("Decimal numbers need values, and each once.")
     if not spread > 0:
         raise UsageError("The residuals need a positive spread: without them whole numbers may be true ones.")
     inner, holding = _inner(table)
-    values = table.values[name]
-    open_ = gaps[inner]
-    stream = (seed or Seed()).derive("decimals", name)
-    draws = np.tile(np.where(open_, 0.0, values[inner]), (2, 1))
-    shown = np.flatnonzero(~gaps)
-    normals = np.vstack([stream.generator("normals", number).standard_normal(len(inner)) for number in range(2)])
-    rest = values[shown] - holding[shown] @ draws[0]
-    draws[:, open_] = _solved(sparse.csr_array(holding[shown][:, open_]), rest, normals[:, open_], spread)
-    found = Decimals(table, name, gaps & ~table.hidden, inner, draws, holding)
+    y, shown, open_ = np.column_stack([table.values[name] for name in names]), np.flatnonzero(~gaps), gaps[inner]
+    known = np.where(open_[:, None], 0.0, y[inner])
+    rows, rest = sparse.csr_array(holding[shown][:, open_]), y[shown] - holding[shown] @ known
+    streams = [(seed or Seed()).derive("decimals", name) for name in names]
+    normals = [s.generator("normals", number).standard_normal(len(inner)) for number in range(2) for s in streams]
+    least, moved = _solved(rows, rest, np.column_stack(normals)[open_])
+    if modulo is not None:
+        kept = _quotients(y[inner[open_]], modulo)
+        fitted = kept + _solved(rows, rest - rows @ kept, moved)[0]
+        _refuse_modulo(y[inner[open_]], fitted, least, accept or {})
+        least = fitted
+    draws = np.stack([known, known])
+    for number in range(2):  # of different sizes: two would agree by chance where there is one direction
+        draws[number, open_] = least + (number + 1) * spread * moved[:, number * len(names) :][:, : len(names)]
+    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, holding)
     failed = np.flatnonzero(found.told())
     if len(failed):
         first = table.label(int(failed[0]))
@@ -119,6 +144,52 @@ def decimals(
             "Suppress more cells around them: an audit says how well each is protected."
         )
     return found
+
+
+def read_back(
+    stored: Any,
+    dims: Sequence[str],
+    value: str = "count",
+    *,
+    hierarchies: Mapping[str, Axis | Sequence[Any]] | None = None,
+    total: str = "Total",
+) -> tuple[Table, Flags]:
+    """The table with gaps that stored inner cells stand for, and its pattern: what is no whole number is suppressed.
+
+    stored: the inner cells of counts, as `Decimals.frame` gives them, or a file
+    """
+    file = columns_of_file(stored, [*dims, value])
+    cells, name = {dim: codes_of(file, dim) for dim in dims}, "-".join(["decimals", *dims])  # none of the others'
+    table = Table.of_records(
+        {**cells, name: numbers_of(file, value)}, dims, [name], hierarchies=hierarchies, total=total
+    )
+    sums = table.values[name]
+    gaps = np.abs(sums - np.rint(sums)) > WHOLE
+    if gaps.all():
+        raise InputError(f"No cell of {value!r} is a whole number.\nA pattern can be read back from counts only.")
+    shown = {value: np.where(gaps, np.nan, np.rint(sums))}
+    return replace(table, values=shown, counts=frozenset([value]), contributors=None, holding=None), gaps
+
+
+def _quotients(counts: Array, modulo: int) -> Array:
+    """What a division leaves out of the fit: the largest multiples up to the counts."""
+    if modulo < 2 or counts.shape[1] > 1:
+        raise UsageError("A modulo is a whole number from 2, and goes with one value.")
+    if (counts < 0).any() or (counts != np.rint(counts)).any():
+        raise UsageError("A modulo needs counts: whole numbers from zero.\nLeave it out.")
+    return np.asarray(modulo * np.floor(counts / modulo))
+
+
+def _refuse_modulo(counts: Array, fitted: Array, least: Array, accept: Mapping[str, str]) -> None:
+    """Fits that know the quotients are functions of the suppressed counts: whole tables can be tried against them."""
+    if accept.get("modulo", "").strip():
+        return
+    true, chance = (int((np.rint(fit) == counts).sum()) for fit in (fitted, least))
+    raise GuardError(
+        f"modulo: fits after a division tell what no published cell tells. Rounded, they are true in {true:,} of "
+        f"{len(counts):,} suppressed inner cells, and in {chance:,} without it; whole tables can be tried.\n"
+        "Leave the modulo out, or accept it with a reason: accept={'modulo': ...}."
+    )
 
 
 def _inner(table: Table) -> tuple[NDArray[np.int64], sparse.csr_array]:
@@ -134,27 +205,54 @@ def _inner(table: Table) -> tuple[NDArray[np.int64], sparse.csr_array]:
     return inner, table.grid.holding(table.grid.codes[inner])
 
 
-def _solved(rows: sparse.csr_array, right: Array, normals: Array, spread: float) -> Array:
-    """Least solutions of rows y = right, and residuals in the null space; cells that do not hang together apart."""
-    found, moved, free = np.zeros(rows.shape[1]), np.zeros(normals.shape), 0
+def _solved(rows: sparse.csr_array, right: Array, normals: Array) -> tuple[Array, Array]:
+    """Least solutions of rows y = right, and normals in the null space, with a mean square of one a dimension."""
+    found, moved, free = np.zeros((rows.shape[1], right.shape[1])), np.zeros(normals.shape), 0.0
     for some, cells in parts_of(rows, np.ones(rows.shape[1], dtype=bool)):
-        if len(cells) > DENSE:
-            raise InputError(f"{len(cells):,} suppressed inner cells hang together, and {DENSE:,} are possible.")
-        part = np.unique(rows[some][:, cells].toarray(), axis=0, return_index=True)
-        matrix, which = part[0], some[part[1]]
-        basis, upper, _ = linalg.qr(matrix.T, mode="economic", pivoting=True)  # redundant columns of X are last
-        rank = int((np.abs(np.diag(upper)) > 1e-9).sum()) if matrix.size else 0
-        basis = basis[:, :rank]
-        found[cells] = linalg.lstsq(matrix, right[which])[0] if rank else 0.0
-        for _ in range(2):  # of what is left, once more
-            found[cells] += linalg.lstsq(matrix, right[which] - matrix @ found[cells])[0] if rank else 0.0
-        moved[:, cells] = normals[:, cells]
-        for _ in range(2):
-            moved[:, cells] -= (moved[:, cells] @ basis) @ basis.T
-        free += len(cells) - rank
-    size = np.linalg.norm(moved, axis=1, keepdims=True)
-    wide = np.arange(1, len(normals) + 1)[
-        :, None
-    ]  # draws of one size would agree by chance where there is one direction
-    scale = wide * spread * np.sqrt(free) / np.where(size > 0, size, 1.0)
-    return np.asarray(found + scale * moved if free else np.tile(found, (2, 1)))
+        solve = _directly if len(cells) <= DENSE else _iterated
+        found[cells], moved[cells], more = solve(sparse.csr_array(rows[some][:, cells]), right[some], normals[cells])
+        free += more
+    size = np.linalg.norm(moved, axis=0)
+    return found, moved * (np.sqrt(free) / np.where(size > 0, size, 1.0))
+
+
+def _directly(rows: sparse.csr_array, right: Array, normals: Array) -> tuple[Array, Array, float]:
+    """By one decomposition, in which redundant columns of X are last."""
+    matrix, which = np.unique(rows.toarray(), axis=0, return_index=True)
+    if not matrix.size:
+        return np.zeros((rows.shape[1], right.shape[1])), normals, rows.shape[1]
+    basis, upper, order = linalg.qr(matrix.T, mode="economic", pivoting=True)
+    rank = int((np.abs(np.diag(upper)) > 1e-9).sum())
+    basis, upper, order = basis[:, :rank], upper[:rank, :rank], order[:rank]
+    found, moved = np.zeros((rows.shape[1], right.shape[1])), normals.copy()
+    for _ in range(3):  # of what is left, once more
+        found += basis @ linalg.solve_triangular(upper, (right[which] - matrix @ found)[order], trans="T")
+        moved -= basis @ (basis.T @ moved)
+    return found, moved if rank < len(moved) else np.zeros(normals.shape), len(moved) - rank
+
+
+def _iterated(rows: sparse.csr_array, right: Array, normals: Array) -> tuple[Array, Array, float]:
+    """By iteration from zero, which ends in the least solution; equations that agree may be scaled."""
+    scale = 1 / np.sqrt(np.asarray((rows * rows).sum(axis=1)))
+    matrix = sparse.csr_array(sparse.diags_array(scale) @ rows)
+    targets = np.hstack([scale[:, None] * right, matrix @ normals])
+    found = np.zeros((rows.shape[1], targets.shape[1]))
+    for _ in range(ROUNDS):  # of what is left, once more
+        left = targets - matrix @ found
+        off = np.abs(left) > 1e-13 * (matrix @ np.abs(found) + np.abs(targets))
+        with one_blas_thread():  # threads would wait for each other at every product
+            for number in np.flatnonzero(off.any(axis=0)):
+                found[:, number] += lsmr(matrix, left[:, number], atol=0, btol=1e-12, conlim=0, maxiter=5000)[0]
+        if not off.any():
+            break
+    else:
+        if rows.shape[1] <= LARGEST:
+            return _directly(rows, right, normals)
+        raise InfeasibleError(
+            f"The equations of {rows.shape[1]:,} suppressed inner cells that hang together were not solved to 1e-12.\n"
+            "Publish more cells between them, or make several tables."
+        )
+    moved = normals - found[:, right.shape[1] :]
+    free = float((moved**2).sum(axis=0).mean())  # its mean is the number of dimensions
+    none = free < 1e-14 * len(moved)
+    return found[:, : right.shape[1]], np.zeros(moved.shape) if none else moved, 0.0 if none else free
