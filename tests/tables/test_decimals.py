@@ -193,6 +193,8 @@ def test_several_values_at_once_are_those_of_each():
         decimals(table, gaps, ["v", "v"])
     with pytest.raises(UsageError, match="one value"):
         decimals(table, gaps, ["v", "w"], modulo=10)
+    with pytest.raises(UsageError, match="one rule"):
+        decimals(table, gaps, "v", accept={"told": "a test"})
     with pytest.raises(UsageError, match="needs counts"):
         decimals(table, gaps, "v", modulo=10)
 
@@ -207,8 +209,20 @@ def test_the_pattern_is_read_back_from_what_is_stored():
     assert not np.isnan(again.values["count"][~found]).any()
     shown, known = audit(again, found), audit(table, gaps)
     assert sorted((t.low, t.high) for t in shown.targets) == sorted((t.low, t.high) for t in known.targets)
+    assert decimals(again, found, "count").error < 1e-12  # and filled anew, by whoever has the published cells alone
     with pytest.raises(InputError, match="counts only"):
         read_back(pa.table({"a": ["x", "y"], "v": [0.25, 0.5]}), ["a"], "v")
+
+
+def test_a_pattern_in_a_hierarchy_is_read_back():
+    rng = np.random.default_rng(6)
+    tree = ["Total", ["north", "a", "b", "c"], ["south", "d", "e"]]
+    data = {"region": np.repeat(list("abcde"), 6), "kind": np.tile(list("uvwxyz"), 5), "n": rng.integers(1, 50, 30)}
+    table = Table.of_records(data, ["region", "kind"], frequency="n", hierarchies={"region": tree})
+    cells = [(a, b) for a in ("north", "south", "a", "b", "d", "e") for b in "uvw"]  # totals of the north as well
+    gaps = np.isin(np.arange(len(table)), [table.find(*cell) for cell in cells])
+    again, found = read_back(decimals(table, gaps).frame(), ["region", "kind"], hierarchies={"region": tree})
+    assert {again.label(cell) for cell in np.flatnonzero(found)} == {table.label(cell) for cell in np.flatnonzero(gaps)}
 
 
 def peer(name: str) -> np.ndarray:
@@ -254,6 +268,7 @@ def test_the_peers_numbers_with_the_peers_normals(monkeypatch: pytest.MonkeyPatc
         if modulo:
             made = decimals(table, gaps, "n", spread=1e-12, modulo=modulo, accept={"modulo": "the paper's table"})
             assert np.abs(made.draws[0, :, 0] - fitted).max() < 1e-10
+            assert made.accepted == {"modulo": "the paper's table"}
     assert (np.flatnonzero(~open_[order]) == np.flatnonzero(peer_flags("regsdc_sec7_ReduceX_yKnown"))).all()
     assert (
         decimals(table, np.zeros(len(table), dtype=bool), "n").draws[0, order, 0]

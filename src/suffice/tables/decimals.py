@@ -38,6 +38,7 @@ class Decimals:
     draws: two draws x inner cells x values, the second, which stays here, twice as wide: what both agree on is told by
         the published cells, whatever is drawn
     holding: cells x inner cells
+    accepted: rules that would have stopped it, each with the reason
     """
 
     table: Table
@@ -46,6 +47,7 @@ class Decimals:
     inner: NDArray[np.int64]
     draws: Array
     holding: sparse.csr_array
+    accepted: Mapping[str, str]
 
     @property
     def cells(self) -> Array:
@@ -118,6 +120,8 @@ def decimals(
     gaps = (np.asarray(suppressed, dtype=bool) | table.hidden) & ~table.impossible
     if not names or len(set(names)) < len(names):
         raise UsageError("Decimal numbers need values, and each once.")
+    if set(accept or {}) - {"modulo"}:
+        raise UsageError("Of decimals, 'modulo' is the one rule that can be accepted.")
     if not spread > 0:
         raise UsageError("The residuals need a positive spread: without them whole numbers may be true ones.")
     inner, holding = _inner(table)
@@ -135,7 +139,7 @@ def decimals(
     draws = np.stack([known, known])
     for number in range(2):  # of different sizes: two would agree by chance where there is one direction
         draws[number, open_] = least + (number + 1) * spread * moved[:, number * len(names) :][:, : len(names)]
-    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, holding)
+    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, holding, dict(accept or {}) if modulo else {})
     failed = np.flatnonzero(found.told())
     if len(failed):
         first = table.label(int(failed[0]))
@@ -239,7 +243,7 @@ def _iterated(rows: sparse.csr_array, right: Array, normals: Array) -> tuple[Arr
     found = np.zeros((rows.shape[1], targets.shape[1]))
     for _ in range(ROUNDS):  # of what is left, once more
         left = targets - matrix @ found
-        off = np.abs(left) > 1e-13 * (matrix @ np.abs(found) + np.abs(targets))
+        off = np.abs(left) > 1e-13 * (abs(matrix) @ np.abs(found) + np.abs(targets))
         with one_blas_thread():  # threads would wait for each other at every product
             for number in np.flatnonzero(off.any(axis=0)):
                 found[:, number] += lsmr(matrix, left[:, number], atol=0, btol=1e-12, conlim=0, maxiter=5000)[0]
