@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import InfeasibleError, InputError
 from suffice.tables.audit import EXPOSED, PROTECTED, UNJUDGED, audit
-from suffice.tables.rules import Dominance, FewContributors, PPercent
+from suffice.tables.rules import Dominance, FewContributors, MinimumFrequency, PPercent
 from suffice.tables.sensitivity import Prior, find_sensitive
 from suffice.tables.solver import NoAnswer, Solver
 from suffice.tables.table import Table
@@ -314,3 +314,84 @@ def test_patterns_of_the_reference(name, source, how, rules, capsys):
         low = {table.find(line["mun"], line["inj"]): line for line in read(name) if line["lo"] != "NA"}
         ends = {t.cells[0][0]: (t.low, t.high) for t in audit(table, gaps, found, exact=True).targets if not t.is_sum}
         assert all(np.allclose(ends[c], (float(line["lo"]), float(line["up"]))) for c, line in low.items())
+
+
+INNER = [("p", "u"), ("p", "v"), ("q", "u"), ("q", "v")]
+
+
+def four(table: Table) -> np.ndarray:
+    return np.isin(np.arange(len(table)), [table.find(*codes) for codes in INNER])
+
+
+def test_empty_cells_that_are_suppressed_are_audited():
+    data = {"a": list("xyyyy"), "b": list("uvwuv"), "v": [1, 2, 3, 4, 5]}
+    table = Table.of_records(data, ["a", "b"], ["v"])
+    gaps = np.isin(np.arange(len(table)), [table.find("x", "v"), table.find("x", "w")])
+    assert not audit(table, gaps, find_sensitive(table, [FewContributors(2)], "v")).holds
+
+
+def test_a_table_in_full_of_which_nothing_is_said_is_not_called_safe():
+    table = Table.of_cells({"a": ["Total", "x", "y"], "n": [3, 1, 2]}, ["a"], ["n"], counts=["n"])
+    told = audit(table, [False] * 3)
+    assert not told.holds
+    assert told.unjudged
+
+
+def test_a_sensitive_cell_without_a_level_is_not_called_protected():
+    data = {"r": list("pppqqpqqqqpp"), "c": list("uuuuvvvuvvvv"), "f": list("ABCDEFGHIJKL")}
+    v = [400, 300, 300.0, 0.005, 0, 0.01, 0, 0.005, 0, 0, 0, 0]
+    table = Table.of_records({**data, "v": v}, ["r", "c"], ["v"], contributor="f")
+    bare = find_sensitive(table, [], "v", priors=[Prior(("p", "u"), "unsafe")])
+    told = audit(table, four(table), bare, exact=True)
+    assert [(t.verdict, round(t.low, 6), round(t.high, 6)) for t in told.targets if t.insider is None] == [
+        (UNJUDGED, 1000, 1000.01)
+    ]
+    assert "level" in told.text()
+    far = find_sensitive(table, [], "v", priors=[Prior(("p", "u"), "unsafe", upper=100)])
+    assert audit(table, four(table), far).exposed
+
+
+def test_firms_whose_people_are_counted_know_their_cells():
+    data = {"r": list("ppqq"), "c": list("uvuv"), "f": list("ABCD"), "n": [100, 7, 90, 50]}
+    table = Table.of_records(data, ["r", "c"], contributor="f", frequency="n")
+    secret = find_sensitive(table, [FewContributors(2)])
+    assert np.allclose(secret.upper[four(table)], [10, 0.7, 9, 5])
+    assert any(t.insider is not None for t in audit(table, four(table), secret).exposed)
+    people = Table.of_records(data, ["r", "c"], frequency="n")  # nobody's name: no insiders
+    told = audit(people, four(people), find_sensitive(people, [MinimumFrequency(8)]))
+    assert told.holds
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_summaries_of_cells_do_not_say_whether_contributors_are_the_same(shared: bool):
+    second = list("AB") if shared else list("YZ")
+    data = {"r": list("pppp") + list("qqqq") + ["q"] * 4 + ["p"] * 4}
+    data |= {"c": list("uuvv") + list("uuvv") + ["w"] * 8, "f": [*"AB", *second, *"CDEFGHIJKLMN"]}
+    data["v"] = [50, 50, 60, 60, 80, 90, 70, 60, *[30] * 4, *[25] * 4]
+    table = Table.of_records(data, ["r", "c"], ["v"], contributor="f")
+    rules = [FewContributors(3)]
+    assert audit(table, four(table), find_sensitive(table, rules, "v")).holds is not shared
+    known = table.makeup("v")
+    codes = {a.name: [a.codes[k] for k in table.grid.codes[:, n]] for n, a in enumerate(table.grid.axes)}
+    cells = Table.of_cells({**codes, "v": known.value, "k": known.units}, ["r", "c"], ["v"], units="k")
+    told = audit(cells, four(cells), find_sensitive(cells, rules))
+    assert not told.holds
+    assert "the same contributors" in told.text()
+
+
+def test_lone_contributors_of_a_summary_may_be_one():
+    cells = {"a": ["Total", "x", "y", "z", "w"], "v": [100, 30, 30, 30, 10], "k": [9, 1, 1, 2, 5]}
+    table = Table.of_cells(cells, ["a"], ["v"], units="k")
+    told = audit(table, [False, True, True, True, False], find_sensitive(table, [FewContributors(3)]))
+    assert "one stands behind several" in told.text()
+    assert not told.holds
+
+
+def test_giants_around_a_cell_do_not_make_it_safe():
+    """Where the last digits of the cells around are larger than the level, nothing is called protected."""
+    for big in (1e9, 2e11, 1e13):
+        data = {"r": list("pppppqqqqq"), "c": list("uuvvvuuvvv"), "f": list("ABCDEFGHIJ")}
+        v = [20, 20, big, big, big, 0, 0, big, big, big]
+        table = Table.of_records({**data, "v": v}, ["r", "c"], ["v"], contributor="f")
+        asked = find_sensitive(table, [], "v", priors=[Prior(("p", "u"), "unsafe", lower=4, upper=4)])
+        assert not audit(table, four(table), asked).holds

@@ -294,3 +294,17 @@ def test_patterns_of_the_peer_hold_in_decimals(name: str):
     decimal = np.array([float(line["freqDec"]) for line in lines])
     assert np.allclose(made.cells[cells][~gaps[cells]], decimal[~gaps[cells]])
     assert (np.abs(decimal - np.rint(decimal)) > 1e-6)[gaps[cells]].all()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e13])
+def test_a_total_that_follows_is_refused_whatever_its_size(size: float):
+    row, column = np.divmod(np.arange(25), 5)
+    for number in range(20):
+        values = np.round(np.random.default_rng(number).uniform(50, 100, 25) * size) / 100
+        data = {"a": np.char.add("a", row.astype(str)), "b": np.char.add("b", column.astype(str)), "v": values}
+        table = Table.of_records(data, ["a", "b"], ["v"])
+        block = [table.find(f"a{i}", f"b{j}") for i in range(4) for j in range(4)]
+        inner = np.isin(np.arange(len(table)), block)
+        assert decimals(table, inner, "v").error < 1e-12
+        with pytest.raises(GuardError, match="a=a0, b=Total"):
+            decimals(table, inner | (np.arange(len(table)) == table.find("a0", "Total")), "v")

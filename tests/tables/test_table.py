@@ -282,3 +282,19 @@ def test_no_harmless_table_is_called_sensitive():
     table = table_of_firms()
     found = find_sensitive(table, [PPercent(1)], "turnover")
     assert found.sensitive.mean() < 0.2
+
+
+@pytest.mark.parametrize("total", [1.0, 1e308])
+def test_numbers_that_are_too_large_to_add_up_are_refused(total: float):
+    with pytest.raises(InputError, match="too large"):
+        Table.of_cells({"a": ["Total", "x", "y"], "v": [total, 1e308, 1e308]}, ["a"], ["v"])
+    with pytest.raises(InputError, match="too large"):
+        Table.of_records({"a": list("xxy"), "v": [1e308, 1e308, total]}, ["a"], ["v"])
+
+
+@pytest.mark.parametrize("head", ["a,Status", "a,b", "a"])
+def test_decisions_under_names_that_nobody_knows_are_refused(tmp_path, head: str):
+    where = tmp_path / "priors.csv"
+    where.write_text(f"{head}\n{'x,unsafe' if ',' in head else 'x'}\n")
+    with pytest.raises(InputError, match="status, cost, lower, upper"):
+        read_priors(where, ["a"])

@@ -16,6 +16,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.errors import InputError, UsageError, count_of
 from suffice.progress import Progress
 from suffice.rows.threads import cores
+from suffice.tables.contributors import Makeup
 from suffice.tables.sensitivity import BY_NUMBERS, Sensitivity, value_of
 from suffice.tables.solver import NoAnswer, Polytope, Solver, some_point
 from suffice.tables.table import Table
@@ -25,6 +26,8 @@ POSSIBLE = 3
 CHUNK = 32
 CLOSE = 1e-6
 """Of the largest cell around: what two ends of an interval may lie apart and be one number."""
+COARSE = 0.01
+"""Of a protection level: what the last digits of cells around may make of an interval that just reaches it."""
 EXPOSED, PROTECTED, UNJUDGED = "exposed", "protected", "not judged"
 
 
@@ -177,7 +180,7 @@ def audit(
     targets, unjudged = look.targets(gaps)
     found = look.judged(targets, gaps)
     if sensitivity is None:
-        unjudged = ["what must be protected, and how well: no rules and no levels were given"] if gaps.any() else []
+        unjudged = ["what must be protected, and how well: no rules and no levels were given"]
     elif unknown:
         unjudged.append(
             f"{count_of(unknown, 'suppressed cell')} without a value: rules cannot tell if they are sensitive"
@@ -186,6 +189,9 @@ def audit(
         inside, more = replace(look, exact=False).insiders(gaps, found)
         found, unjudged = [*found, *inside], [*unjudged, *more]
     unjudged += sorted({target.why for target in found if target.why})
+    bare = 0 if sensitivity is None else look.bare(found)
+    if bare:
+        unjudged.append(f"{count_of(bare, 'sensitive cell')} without a protection level: how well is not said")
     return Audit(table, name, gaps, tuple(found), tuple(unjudged))
 
 
@@ -250,10 +256,8 @@ class _Look:
             flags = [rule.sensitive(pooled) for rule in given.rules]
         except UsageError:
             return [], ["sums of suppressed cells: who stands behind the cells is not known"]
-        level = np.zeros(parts.shape[0])
-        for rule, flag in zip(given.rules, flags, strict=True):
-            if not (self.whole and isinstance(rule, BY_NUMBERS)):
-                level = np.where(flag, np.maximum(level, rule.level(pooled)), level)
+        level = self._level(pooled, flags)
+        unjudged = self._if_the_same(parts, np.any(flags, axis=0), level)
         value = parts @ np.nan_to_num(self.table.values[self.name])
         found: dict[tuple[tuple[int, int], ...], Secret] = {}
         for row in np.flatnonzero(np.any(flags, axis=0)):
@@ -263,7 +267,25 @@ class _Look:
             )
             lower = level[row] if self._signed else min(level[row], abs(value[row]))
             found[cells] = Secret(cells, float(value[row]), float(lower), float(level[row]))
-        return list(found.values()), []
+        return list(found.values()), unjudged
+
+    def _level(self, pooled: Makeup, flags: Sequence[Flags]) -> Array:
+        assert self.sensitivity is not None
+        level = np.zeros(len(pooled.value))
+        for rule, flag in zip(self.sensitivity.rules, flags, strict=True):
+            if not (self.whole and isinstance(rule, BY_NUMBERS)):
+                level = np.where(flag, np.maximum(level, rule.level(pooled)), level)
+        return level
+
+    def _if_the_same(self, parts: sparse.csr_array, judged: Flags, level: Array) -> list[str]:
+        """What summaries of cells leave open: the same contributors may stand behind several."""
+        given = self.sensitivity
+        if self.table.contributors is not None or given is None:
+            return []
+        worst = self.table.makeup(self.name, given.weights, parts, same=True)
+        flags = [rule.sensitive(worst) for rule in given.rules]
+        more = np.any(flags, axis=0) & (~judged | (self._level(worst, flags) > level * (1 + 1e-9)))
+        return ["sums of suppressed cells: whether the same contributors stand behind them"] if more.any() else []
 
     @property
     def _signed(self) -> bool:
@@ -319,13 +341,25 @@ class _Look:
             return EXPOSED
         if self.sensitivity is None or np.isnan(target.value):
             return UNJUDGED
+        if not self.whole and target.value and max(target.lower, target.upper) <= 0:
+            return UNJUDGED  # nobody has said how far is far enough
         below, above = target.value - target.low, target.high - target.value
-        return PROTECTED if below >= target.lower - target.room and above >= target.upper - target.room else EXPOSED
+        short = max(target.lower - below, target.upper - above)
+        if short <= 0:
+            return PROTECTED
+        if short > target.room:
+            return EXPOSED
+        return PROTECTED if self.whole or target.room <= COARSE * max(target.lower, target.upper) else UNJUDGED
+
+    def bare(self, found: Sequence[Secret]) -> int:
+        """Sensitive cells that nothing protects by a level, nor by whole numbers."""
+        open_ = [t for t in found if t.verdict == UNJUDGED and not np.isnan(t.low) and not np.isnan(t.value)]
+        return len({target.cells for target in open_ if max(target.lower, target.upper) <= 0})
 
     def insiders(self, gaps: Flags, outside: Sequence[Secret]) -> tuple[list[Secret], list[str]]:
         """Again, for everyone who stands alone behind suppressed cells and so knows them."""
         cells = np.flatnonzero(gaps)
-        if self.whole or not len(cells):
+        if not len(cells) or (self.whole and not self._named):  # who is counted knows of no one else
             return [], []
         alone = self._alone(cells)
         if alone is None:
@@ -335,18 +369,35 @@ class _Look:
         home = np.full(len(self.table), -1)
         for number, (_, some) in enumerate(parts_of(self.table.relations, self._unknown(gaps))):
             home[some] = number
-        found, everyone = list[Secret](), np.unique(alone[alone >= 0])
-        for number, insider in enumerate(everyone):
-            own, left = cells[alone == insider], gaps.copy()
+        unjudged = set[str]()
+
+        def told(own: NDArray[np.int64], insider: int) -> list[Secret]:
+            left = gaps.copy()
             left[own] = False
             away = ~np.isin(home, home[own]) | (gaps & ~left)
             rows = np.unique(self.table.relations.tocsc()[:, own].indices)  # equations that its own cells are in
-            fresh = self._sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])[0]
+            fresh, more = self._sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])
+            unjudged.update(more)
             targets = [t for t in [*base, *fresh] if t.cells not in known and not away[[c for c, _ in t.cells]].any()]
-            found += replace(self, progress=None).judged([replace(t, insider=int(insider)) for t in targets], left)
+            return replace(self, progress=None).judged([replace(t, insider=insider) for t in targets], left)
+
+        found, everyone = list[Secret](), np.unique(alone[alone >= 0])
+        for number, insider in enumerate(everyone):
+            found += told(cells[alone == insider], int(insider))
             if self.progress is not None:
                 self.progress("insiders", number + 1, len(everyone))
-        return found, []
+        if self.table.contributors is None and len(everyone) > 1:
+            together = told(cells[alone >= 0], int(everyone[0]))
+            if any(target.verdict != PROTECTED for target in together):
+                unjudged.add("knowledge of lone contributors: whether one stands behind several cells is not known")
+        return found, sorted(unjudged)
+
+    @property
+    def _named(self) -> bool:
+        people, known = self.table.contributors, self.table.known
+        if people is not None:
+            return people.named
+        return known is not None and not np.isnan(known.units).any()
 
     def _unknown(self, gaps: Flags) -> Flags:
         return (gaps | self.table.hidden) & ~self.table.impossible

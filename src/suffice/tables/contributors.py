@@ -66,6 +66,7 @@ class Contributors:
 
     inner: the inner cell of every record
     unit: whose record it is: a contributor, or the holding that it belongs to
+    named: whether contributors were named; else every record is its own
     """
 
     inner: NDArray[np.int64]
@@ -75,6 +76,7 @@ class Contributors:
     values: Mapping[str, Array]
     asked: Flags
     waived: Flags
+    named: bool = False
 
     def makeup(self, groups: sparse.csr_array, name: str | None, weights: str = "largest") -> Makeup:
         """Of sets of inner cells, a row of `groups` each; a value's contributions, or the records' own.
@@ -113,7 +115,7 @@ class Contributors:
         )
         pairs = (groups @ by).tocoo()
         keys, place = np.unique(pairs.row.astype(np.int64) * count + self.unit[pairs.col], return_inverse=True)
-        x = np.abs(np.bincount(place, plain[pairs.col], len(keys)))
+        x = np.abs(np.bincount(place, plain[pairs.col], len(keys))).astype(np.float64)
         weighed = np.abs(np.bincount(place, (plain * self.weight)[pairs.col], len(keys)))
         some = np.bincount(place, plain[pairs.col] != 0, len(keys)) > 0
         return [keys // count, keys % count, x, weighed, some]

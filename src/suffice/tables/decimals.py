@@ -37,6 +37,7 @@ class Decimals:
     inner: the cells that are no sums
     draws: two draws x inner cells x values, the second, which stays here, twice as wide: what both agree on is told by
         the published cells, whatever is drawn
+    apart: the first less the second, without the digits that large numbers would hide
     holding: cells x inner cells
     accepted: rules that would have stopped it, each with the reason
     """
@@ -46,6 +47,7 @@ class Decimals:
     suppressed: Flags
     inner: NDArray[np.int64]
     draws: Array
+    apart: Array
     holding: sparse.csr_array
     accepted: Mapping[str, str]
 
@@ -65,20 +67,18 @@ class Decimals:
         """Whether the sum of some cells is published, publishable - it follows from what is published - or hidden."""
         if value is not None and value not in self.values:
             raise UsageError(f"{value!r} is none of the values: {', '.join(self.values)}.")
-        sums = np.stack([(self.holding[list(cells)] @ draw).sum(axis=0) for draw in self.draws])
-        told = float(sums[0, self.values.index(value) if value else 0])
+        rows = self.holding[list(cells)]
+        told = float((rows @ self.draws[0]).sum(axis=0)[self.values.index(value) if value else 0])
         if not (self.suppressed | self.table.hidden)[list(cells)].any():
             return "published", told
-        return ("publishable" if self._same(sums[0], sums[1]).all() else "hidden"), told
+        return ("publishable" if self._same((rows @ self.apart).sum(axis=0)).all() else "hidden"), told
 
     def told(self) -> Flags:
         """Suppressed cells that follow from the published ones: there the suppression has failed."""
-        first, second = (np.asarray(self.holding @ draw) for draw in self.draws)
-        return self.suppressed & self._same(first, second).all(axis=1)
+        return self.suppressed & self._same(self.holding @ self.apart).all(axis=1)
 
-    def _same(self, first: Array, second: Array) -> Flags:
-        size = float(np.abs(self.draws[0] - self.draws[1]).max(initial=0.0))
-        return np.asarray(np.abs(first - second) <= WHOLE * size)
+    def _same(self, apart: Array) -> Flags:
+        return np.asarray(np.abs(apart) <= WHOLE * np.abs(self.apart).max(initial=0.0))
 
     @property
     def error(self) -> float:
@@ -136,10 +136,13 @@ def decimals(
         fitted = kept + _solved(rows, rest - rows @ kept, moved)[0]
         _refuse_modulo(y[inner[open_]], fitted, least, accept or {})
         least = fitted
-    draws = np.stack([known, known])
-    for number in range(2):  # of different sizes: two would agree by chance where there is one direction
-        draws[number, open_] = least + (number + 1) * spread * moved[:, number * len(names) :][:, : len(names)]
-    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, holding, dict(accept or {}) if modulo else {})
+    draws, apart = np.stack([known, known]), np.zeros(known.shape)
+    for number, sign in enumerate((1, -1)):  # of two sizes: else they agree by chance in one direction
+        residual = (number + 1) * spread * moved[:, number * len(names) :][:, : len(names)]
+        draws[number, open_] = least + residual
+        apart[open_] += sign * residual
+    reasons = dict(accept or {}) if modulo else {}
+    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, apart, holding, reasons)
     failed = np.flatnonzero(found.told())
     if len(failed):
         first = table.label(int(failed[0]))

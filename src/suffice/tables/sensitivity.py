@@ -13,11 +13,12 @@ import numpy as np
 from suffice.algebra.array import Array, Flags
 from suffice.errors import InputError, UsageError, attempt
 from suffice.tables.columns import text_of
-from suffice.tables.rules import DirectDisclosure, FewContributors, MinimumFrequency, PrimaryRule
+from suffice.tables.rules import DirectDisclosure, MinimumFrequency, PrimaryRule
 from suffice.tables.table import Table
 
-BY_NUMBERS = (MinimumFrequency, FewContributors, DirectDisclosure)
+BY_NUMBERS = (MinimumFrequency, DirectDisclosure)
 """Rules on counts, whose protection is the number of possible whole numbers."""
+LAID_DOWN = ("status", "cost", "lower", "upper")
 STATUS = {"u": "unsafe", "unsafe": "unsafe", "s": "safe", "safe": "safe", "p": "forced", "forced": "forced"}
 
 
@@ -154,6 +155,12 @@ def read_priors(path: str | os.PathLike[str], dims: Sequence[str]) -> list[Prior
 
 def _titled(rows: Sequence[Sequence[str]], dims: Sequence[str], name: str) -> Iterator[Prior]:
     head = rows[0]
+    unknown = [word for word in head if word not in (*dims, *LAID_DOWN)]
+    if unknown or len(set(head)) == len(dims):
+        raise InputError(
+            f"{name} has columns that are no dimension and none of {', '.join(LAID_DOWN)}, or none of these.\n"
+            "Name them so in the first line."
+        )
     for number, row in enumerate(rows[1:], 2):
         if len(row) != len(head):
             raise InputError(f"Line {number} of {name} has more or fewer cells than the header.\nCorrect it.")

@@ -100,6 +100,7 @@ class Table:
             _weights_of(records, weight) if weight else ones,
             {name: numbers_of(records, name) for name in values},
             *_by_unit(records, _units(records, contributor, holding), asked, waived),
+            named=contributor is not None or holding is not None,
         )
         sums = {
             name: holds @ np.bincount(inner, each * people.weight, holds.shape[1])
@@ -218,8 +219,13 @@ class Table:
         """A cell in words."""
         return self.grid.label(cell)
 
-    def makeup(self, name: str, weights: str = "largest", groups: sparse.csr_array | None = None) -> Makeup:
-        """What stands behind the cells, or behind sums of cells: a row of `groups` each."""
+    def makeup(
+        self, name: str, weights: str = "largest", groups: sparse.csr_array | None = None, same: bool = False
+    ) -> Makeup:
+        """What stands behind the cells, or behind sums of cells: a row of `groups` each.
+
+        same: where only a summary of each cell is known, the same contributors stand behind all; else different ones
+        """
         if self.contributors is not None and self.holding is not None:
             parts = self.holding if groups is None else sparse.csr_array(groups @ self.holding)
             return self.contributors.makeup(parts, None if name == COUNT else name, weights)
@@ -227,12 +233,15 @@ class Table:
         known = self.known or Makeup.bare(value, None, None, None)
         records = value if name in self.counts else known.records
         known = replace(known, value=value, size=np.abs(value), records=records)
-        return known if groups is None else _pooled(known, groups)
+        return known if groups is None else _pooled(known, groups, same)
 
     def check(self) -> None:
         """Refuses cells that do not add up: which equation, by how much."""
         for name, value in self.values.items():
-            off, room = self.relations @ value, abs(self.relations) @ np.abs(value)
+            with np.errstate(over="ignore", invalid="ignore"):
+                off, room = self.relations @ value, abs(self.relations) @ np.abs(value)
+            if np.isinf(value).any() or np.isinf(room).any():
+                raise InputError(f"The numbers of {name!r} are too large to be added up.\nGive them in a larger unit.")
             wrong = np.flatnonzero(np.abs(off) > EXACT * room)
             if len(wrong):
                 worst = wrong[np.argmax(np.abs(off[wrong]))]
@@ -403,14 +412,19 @@ def _moved(table: Table, axes: Sequence[Axis]) -> NDArray[np.int64]:
     return np.column_stack(columns)
 
 
-def _pooled(known: Makeup, groups: sparse.csr_array) -> Makeup:
-    """Sums of cells of which only a summary is known: their contributors are taken to be different ones."""
+def _pooled(known: Makeup, groups: sparse.csr_array, same: bool) -> Makeup:
+    """Sums of cells of which only a summary is known: their contributors are different ones, or the same."""
     width = known.largest.shape[1]
     largest = np.zeros((groups.shape[0], width))
     for row in range(groups.shape[0]):
         cells = groups.indices[groups.indptr[row] : groups.indptr[row + 1]]
-        top = np.sort(known.largest[cells].ravel())[::-1][:width]
+        some = known.largest[cells]
+        top = some.sum(axis=0) if same else np.sort(some.ravel())[::-1][:width]
         largest[row, : len(top)] = top
     none = np.zeros(largest.shape, dtype=bool)
     value, size, records, units = (groups @ each for each in (known.value, known.size, known.records, known.units))
-    return Makeup(value, size, records, units, largest, none, none)
+    if not same:
+        return Makeup(value, size, records, units, largest, none, none)
+    here, fewest = groups.tocoo(), np.zeros(groups.shape[0])
+    np.maximum.at(fewest, here.row, known.units[here.col])
+    return Makeup(value, size, records, fewest, largest, none, none)
