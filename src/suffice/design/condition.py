@@ -98,10 +98,14 @@ class _ConditionReader(LinearReader):
         return parts[0] if len(parts) == 1 else _junction(parts, word == "and")
 
     def one(self) -> Judge:
-        if self.next() == "not":
+        turned = False
+        while self.next() == "not":  # a loop: there may be more of them than calls can lie within each other
             self.take()
-            inner = self.bracket(self.either) if self.next() == "(" else self.one()
-            return lambda columns: inner(columns)[::-1]
+            turned = not turned
+        judge = self.plain()
+        return (lambda columns: judge(columns)[::-1]) if turned else judge
+
+    def plain(self) -> Judge:
         place, depth = self.place, self.depth
         try:
             return self.comparison()
@@ -115,6 +119,8 @@ class _ConditionReader(LinearReader):
         (kind, name), (_, sign), (other, text) = (*self.tokens[self.place :], ("end", ""), ("end", ""))[:3]
         if kind in ("column", "quoted") and other == "text" and sign in ("==", "!="):
             self.place += 3
+            if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+                raise UsageError("has text with bytes that are no letters.")
             return _spelt(name, text[1:-1], sign == "==")
         left = self.sum()
         sign = self.take()
@@ -123,8 +129,13 @@ class _ConditionReader(LinearReader):
         gap = left + self.sum() * (left.constant * 0 - 1)
         if not gap.columns:
             raise UsageError("holds for every record or for none: no column is left in it.")
-        weights = {column: float(c) for column, c in gap.columns.items()}
-        return _compared(weights, float(-gap.constant), sign)
+        try:
+            weights, bound = {column: float(c) for column, c in gap.columns.items()}, float(-gap.constant)
+        except OverflowError:
+            weights, bound = {"": 0.0}, 0.0
+        if not all(weights.values()):
+            raise UsageError("has a number that is too large or too small.")
+        return _compared(weights, bound, sign)
 
 
 def _junction(parts: Iterable[Judge], every: bool) -> Judge:

@@ -31,13 +31,20 @@ class Linear:
     columns: Mapping[str, Fraction]
 
     def __add__(self, other: Linear) -> Linear:
-        names = dict.fromkeys([*self.columns, *other.columns])
-        none = Fraction(0)
-        summed = {name: self.columns.get(name, none) + other.columns.get(name, none) for name in names}
-        return Linear(self.constant + other.constant, {name: c for name, c in summed.items() if c})
+        return total([self, other])
 
     def __mul__(self, by: Fraction) -> Linear:
         return Linear(self.constant * by, {name: c * by for name, c in self.columns.items() if by})
+
+
+def total(terms: Iterable[Linear]) -> Linear:
+    """All of them added in one pass: a sum may have thousands."""
+    constant, columns = Fraction(0), dict[str, Fraction]()
+    for term in terms:
+        constant += term.constant
+        for name, c in term.columns.items():
+            columns[name] = columns.get(name, Fraction(0)) + c
+    return Linear(constant, {name: c for name, c in columns.items() if c})
 
 
 @dataclass(frozen=True)
@@ -98,11 +105,11 @@ class LinearReader(Reader):
     accepted: ClassVar[str] = ACCEPTED
 
     def sum(self) -> Linear:
-        found = self.product()
+        terms = [self.product()]
         while self.next() in ("+", "-"):
             by = Fraction(1 if self.take() == "+" else -1)
-            found = found + self.product() * by
-        return found
+            terms.append(self.product() * by)
+        return total(terms)
 
     def product(self) -> Linear:
         found = self.factor()
