@@ -129,6 +129,15 @@ class Seed:
         raise TypeError("A seed is a secret and is not copied.")
 
 
+def is_key(path: Path) -> bool:
+    """Whether a file is a key that was made here, or one with a ledger beside it."""
+    if path.with_name(f"{path.name}.ledger").exists():
+        return True
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(len(MARK)) == MARK.encode()
+    return False
+
+
 def _guessable(key: bytes) -> bool:
     """Whether no random key looks like this: of 16 random bytes it is one in more than 10^12."""
     steps = {(two - one) % 256 for one, two in pairwise(key)}

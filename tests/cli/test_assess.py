@@ -106,3 +106,14 @@ def test_constant_columns_are_said_and_refused_where_all_are(run, tmp_path: Path
     assert code == 0
     assert "one value in the original are left out: a" in out
     assert run("original.csv", "release.csv", "--confidential", "a")[0] == 3
+
+
+def test_scores_never_replace_a_key_nor_take_the_name_of_a_certificate(run, tmp_path: Path):
+    asked = (*BOTH, "--measure", "wasserstein", "--force", "--output")
+    for name, text in (("key.json", "suffice-key-1\nab\n"), ("own.json", "ab"), ("r.csv.certificate.json", "{}")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / "own.json.ledger").write_text("")
+        code, _, err = run(*asked, str(tmp_path / name))
+        assert code == 2
+        assert "hoose another" in err
+        assert (tmp_path / name).read_text() == text

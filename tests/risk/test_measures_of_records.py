@@ -335,3 +335,22 @@ def test_the_ledger_is_scored_as_the_guards_judge_it(tmp_path: Path):
     assert "stacked-leverage" in told
     with pytest.raises(suffice.errors.InputError, match="ledger"):
         suffice.assess(data, data, roles, measures="averaging")
+
+
+def test_a_file_turned_upside_down_is_told_by_its_ranks():
+    """Whoever sorts the release and turns it back has every value, though no released record is near its own."""
+    rng = np.random.default_rng(5)
+    mixed = np.array([[1, 0.6, 0.5], [0, 0.8, 0.3], [0, 0, 0.8]])
+    Y, other = (np.exp(2 * rng.normal(size=(400, 3)) @ mixed) for _ in range(2))
+    turned = np.sort(Y, axis=0)[399 - Y.argsort(axis=0).argsort(axis=0), np.arange(3)]
+    names, found = ["x0", "x1", "x2"], {}
+    for what, released in (("copy", Y), ("turned", turned), ("other", other)):
+        files = [pa.table(dict(zip(names, A.T, strict=True))) for A in (Y, released)]
+        wanted = ["canonical-correlation", "rank-correlation", "distance-linkage"]
+        found[what] = suffice.assess(*files, suffice.Roles(confidential=names), measures=wanted, aligned=True)
+    assert found["copy"]["rank-correlation"].value == pytest.approx(1.0, abs=1e-12)
+    assert found["turned"]["rank-correlation"].value == pytest.approx(1.0, abs=1e-12)
+    assert found["turned"]["distance-linkage"].value < 0.02
+    score = found["other"]["rank-correlation"]
+    assert score.outcome.chance is not None
+    assert score.value < score.outcome.chance < 0.4

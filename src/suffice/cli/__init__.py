@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import os
@@ -49,7 +50,8 @@ def fail(message: str, code: int, kind: str, document: dict[str, object] | None 
     from suffice.cli.show import alarm, as_json
 
     if "--json" in sys.argv[1:]:
-        as_json({**(document or {}), "error": {"kind": kind, "message": message, "exit_code": code}})
+        with contextlib.suppress(OSError):  # stdout may be what failed
+            as_json({**(document or {}), "error": {"kind": kind, "message": message, "exit_code": code}})
     alarm(message)
     return code
 

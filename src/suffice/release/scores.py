@@ -61,6 +61,7 @@ from suffice.rows.bridge import arrow
 from suffice.rows.memory import MemoryRows
 from suffice.rows.rows import Rows
 from suffice.rows.threads import cores, one_blas_thread
+from suffice.seed import is_key
 from suffice.utility import (
     correlations,
     eigenvalues,
@@ -243,6 +244,12 @@ def scores_target(path: str | os.PathLike[str], force: bool, apart: Sequence[Any
     if target.suffix.lower() not in (".json", ".csv", ".html"):
         raise UsageError("Scores are written as .json, .csv or .html.\nName such a file.")
     keep_apart([("the output", target)], [("the data", each) for data in apart for each in named_sources(data)])
+    if target.name.lower().endswith(".certificate.json"):
+        raise UsageError("That is the name of a certificate, which is public, and scores are private.\nChoose another.")
+    if is_key(target):
+        raise UsageError(
+            f"The output is a key file: {escaped(target.name)}.\nA key is never overwritten: choose another name."
+        )
     if target.exists() and not force:
         raise FileError(f"{escaped(target.name)} exists already.\nChoose another name, or overwrite it with --force.")
     return target

@@ -136,6 +136,11 @@ def _beside_its_null(pair: FilePair) -> Value:
     return Value(found, {"null": chance}, chance)
 
 
+def _by_ranks(pair: FilePair) -> Value:
+    found, chance = canonical_correlation(_scores(pair.Y), _scores(pair.Ystar))
+    return Value(found, {"null": chance}, chance)
+
+
 MEASURES = (
     Measure(
         "canonical-correlation",
@@ -146,6 +151,17 @@ MEASURES = (
         "largest correlation of a combination of the original's columns with one of the release's; null: the 99.9 % "
         "point where both are unrelated",
         "Hotelling (1936); Johnstone (2008)",
+        most=100_000,
+    ),
+    Measure(
+        "rank-correlation",
+        _by_ranks,
+        frozenset({"aligned rows", "numbers"}),
+        SHARE,
+        "higher is riskier",
+        "canonical correlation of the ranks, which tells a file turned upside down where few large values decide the "
+        "other one; null: the 99.9 % point where both are unrelated",
+        "Spearman (1904); Hotelling (1936)",
         most=100_000,
     ),
 )
