@@ -219,3 +219,18 @@ def test_a_hold_out_that_shares_a_value_by_chance_is_taken():
     half = pa.table({"a": np.r_[rng.normal(size=80), data["a"].to_numpy()[:20]]})
     with pytest.raises(InputError, match="not kept back"):
         suffice.assess(data, data, roles, half, "kolmogorov-smirnov", aligned=True)
+
+
+def test_scores_never_replace_what_they_are_of(tmp_path):
+    rng = np.random.default_rng(1)
+    paths = [tmp_path / name for name in ("original.csv", "release.csv", "aside.csv")]
+    for path in paths:
+        path.write_text("a,b\n" + "".join(f"{x},{y}\n" for x, y in rng.normal(size=(40, 2))), encoding="utf-8")
+    roles, texts = suffice.Roles(confidential=["a", "b"]), [path.read_text(encoding="utf-8") for path in paths]
+    found = suffice.assess(paths[0], paths[1], roles, holdout=paths[2], measures="wasserstein")
+    for scores, kept in ((found, paths), (suffice.protect(paths[0], roles).assess(measures="wasserstein"), paths[:1])):
+        for path in kept:
+            with pytest.raises(UsageError, match="The output is the data"):
+                scores.write(path, force=True)
+    assert [path.read_text(encoding="utf-8") for path in paths] == texts
+    assert all(line.endswith("confidential data.") for line in found.to_csv().replace('"', "").splitlines()[1:])

@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from textwrap import fill
@@ -19,14 +19,14 @@ import pyarrow as pa
 from suffice.design.condition import parse as parse_condition
 from suffice.design.roles import Roles
 from suffice.errors import FileError, InputError, UsageError, escaped, path_of, suggest
-from suffice.files.draft import Draft, commit, keep_apart
+from suffice.files.draft import Draft, Labelled, commit, keep_apart
 from suffice.files.format import in_encoding
 from suffice.files.source import named_sources, open_rows
 from suffice.measure.measure import UNMET, Measure, Value
 from suffice.measure.pair import FilePair, length
 from suffice.measure.reading import paired
 from suffice.progress import Progress, listener
-from suffice.release.release import Release
+from suffice.release.release import Release, kept_files
 from suffice.report.exhibit import Exhibit
 from suffice.report.page import render
 from suffice.risk import (
@@ -149,6 +149,8 @@ class Scores(Exhibit):
     figures: tuple[MeasureScore, ...]
     left_out: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    kept: tuple[Labelled, ...] = field(default=(), repr=False, compare=False)
+    """Files that they are of, and a key: never replaced by them."""
 
     def __getitem__(self, name: str) -> MeasureScore:
         found = {each.name: each for each in self.figures}
@@ -210,12 +212,13 @@ class Scores(Exhibit):
             "said",
             "definition",
             "reference",
+            "private",
         ]
         writer = csv.DictWriter(out, fields, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         for each in self.figures:
             low, high = each.measure.range
-            writer.writerow({**each.as_dict(), "low": low, "high": high})
+            writer.writerow({**each.as_dict(), "low": low, "high": high, "private": PRIVATE})
         return out.getvalue()
 
     def to_html(self) -> str:
@@ -228,9 +231,10 @@ class Scores(Exhibit):
     def write(self, path: str | os.PathLike[str], *, force: bool = False, apart: Sequence[Any] = ()) -> None:
         """Write them as .json, .csv or .html, readable by you alone.
 
-        apart: data that must not be replaced
+        apart: more data that must not be replaced; those that were measured never are
         """
         target = scores_target(path, force, apart)
+        keep_apart([("the output", target)], self.kept)
         made = {".json": self.to_json, ".csv": self.to_csv, ".html": self.to_html}[target.suffix.lower()]
         with Draft(target, force, OWNER) as draft:
             draft.write(made().encode())
@@ -299,7 +303,9 @@ def assess(
         before, *after = map(opened, (original, *several))
         aside = None if holdout is None else opened(holdout)
         pair, notes = paired(before, after, roles, aligned, aside, analyses, _named(analyses, where))
-        return scored(*_where(pair, where, notes), wanted)
+        files = [original, *several, holdout]
+        kept = tuple(("the data", each) for data in files for each in named_sources(data))
+        return replace(scored(*_where(pair, where, notes), wanted), kept=kept)
 
 
 def _named(analyses: Sequence[str], where: str | None) -> list[str]:
@@ -339,7 +345,8 @@ def of_release(
             _named(analyses, where),
         )
         pair = replace(pair, past=_past(sets[0].assessment))
-        return scored(*_where(pair, where, notes), wanted)
+        kept = kept_files(release.data, release.method, release.seed.path)
+        return replace(scored(*_where(pair, where, notes), wanted), kept=tuple(kept))
 
 
 def _past(risk: Assessment) -> dict[str, float]:
