@@ -354,3 +354,18 @@ def test_a_file_turned_upside_down_is_told_by_its_ranks():
     score = found["other"]["rank-correlation"]
     assert score.outcome.chance is not None
     assert score.value < score.outcome.chance < 0.4
+
+
+def test_agreement_of_few_values_stands_beside_its_chance():
+    rng = np.random.default_rng(2)
+    few, other = (np.column_stack([rng.random(300) < 0.1, rng.random(300) < 0.5]).astype(float) for _ in range(2))
+    roles = suffice.Roles(confidential=["a", "b"])
+    for Y, Ystar, near in (
+        (few, other, True),
+        (rng.normal(size=(300, 2)), rng.normal(size=(300, 2)), True),
+        (few, few, False),
+    ):
+        files = [pa.table({"a": A[:, 0], "b": A[:, 1]}) for A in (Y, Ystar)]
+        for score in suffice.assess(*files, roles, measures=["copies", "sd-intervals"], aligned=True):
+            assert score.outcome.chance is not None
+            assert (abs(score.value - score.outcome.chance) < 0.1) == near

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
+import numpy as np
+
+from suffice.algebra.array import Array
 from suffice.measure.pair import FilePair
 
 Need = Literal[
@@ -100,6 +103,14 @@ class Measure:
             "a ledger": bool(pair.past),
         }
         return (need for need in UNMET if need in self.needs and not there[need])
+
+
+def beside_chance(share: Callable[[Array, Array], float], Y: Array, Ystar: Array) -> Value:
+    """A share of aligned records, and what it is with the released ones dealt at random: where many values are alike,
+    many agree that have nothing to do with each other."""
+    rng = np.random.default_rng(1)
+    dealt = [share(Y, Ystar[rng.permutation(len(Ystar))]) for _ in range(5)]
+    return Value(share(Y, Ystar), chance=float(np.mean(dealt)))
 
 
 SHARE, LOSS = (0.0, 1.0), (0.0, inf)

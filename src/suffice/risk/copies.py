@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
-from suffice.measure.measure import SHARE, Measure
+from suffice.measure.measure import SHARE, Measure, beside_chance
 from suffice.protection.aligned import AlignedBlock
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
@@ -123,10 +123,11 @@ def copied(Y: Array, Ystar: Array) -> float:
 MEASURES = (
     Measure(
         "copies",
-        lambda pair: copied(pair.Y, pair.Ystar),
+        lambda pair: beside_chance(copied, pair.Y, pair.Ystar),
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
-        "share of records whose confidential values all leave within a millionth of a standard deviation of their own",
+        "share of records whose confidential values all leave within a millionth of a standard deviation of their own, "
+        "those with nothing but zeros aside",
     ),
 )

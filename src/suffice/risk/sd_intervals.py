@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.measure.measure import SHARE, Measure
+from suffice.measure.measure import SHARE, Measure, beside_chance
 
 
 def sd_intervals(Y: Array, Ystar: Array, k: float = 0.05) -> float:
@@ -24,7 +24,7 @@ def sd_intervals(Y: Array, Ystar: Array, k: float = 0.05) -> float:
 MEASURES = (
     Measure(
         "sd-intervals",
-        lambda pair: sd_intervals(pair.Y, pair.Ystar),
+        lambda pair: beside_chance(sd_intervals, pair.Y, pair.Ystar),
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
