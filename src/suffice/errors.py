@@ -124,8 +124,9 @@ def count_of(number: int, noun: str) -> str:
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """' Did you mean ...?' for the known name nearest to `name`, or nothing."""
-    near = get_close_matches(name, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    names = {each.casefold(): each for each in known}
+    near = get_close_matches(name.casefold(), list(names), n=1)
+    return f" Did you mean {names[near[0]]!r}?" if near else ""
 
 
 @contextlib.contextmanager

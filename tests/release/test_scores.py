@@ -15,6 +15,8 @@ from suffice.errors import InputError, UsageError
 from suffice.measure.measure import Measure
 from suffice.measure.pair import FilePair
 from suffice.release.scores import MEASURES, scored, taken
+from suffice.risk.attack import MixedRecords
+from suffice.risk.identification import identification
 
 ROLES = suffice.Roles(confidential=["a", "b"], keep=["k"], identifiers=["id"])
 
@@ -234,3 +236,92 @@ def test_scores_never_replace_what_they_are_of(tmp_path):
                 scores.write(path, force=True)
     assert [path.read_text(encoding="utf-8") for path in paths] == texts
     assert all(line.endswith("confidential data.") for line in found.to_csv().replace('"', "").splitlines()[1:])
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        suffice.Roles(confidential=["a", "b"], given="C(k) + x"),
+        suffice.Roles(confidential=["a", "b"], given="x", groups=["k"]),
+        suffice.Roles(confidential=["a", "b"], given="C(k)", weight="w"),
+    ],
+)
+def test_the_guards_number_is_the_score(roles: suffice.Roles):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=200)
+    made = {"a": 3 * x + rng.normal(size=200), "b": rng.gamma(2.0, size=200), "x": x, "w": rng.uniform(1, 3, 200)}
+    data = pa.table({**made, "k": ["u", "v"] * 100})
+    release = suffice.protect(data, roles, suffice.ResidualCorrelation(d=0.6), suffice.Seed.for_tests(1))
+    score = release.assess(measures=["canonical-correlation"])["canonical-correlation"]
+    assert score.value == pytest.approx(release.assessment.resemblance.canonical, abs=1e-9) == pytest.approx(0.6)
+    assert score.outcome.parts["guard"] == pytest.approx(score.value, abs=1e-9)
+    assert "guard: what the guard judges" in score.outcome.said
+
+
+DATES = ["nearness", "identification-risk", "sparse-records", "inference", "interval-disclosure"]
+
+
+@pytest.mark.parametrize("name", DATES)
+def test_measures_of_dates_do_not_depend_on_the_year_1970(name: str):
+    rng = np.random.default_rng(3)
+    days, noise, aside = (rng.integers(0, 3000, 120) for _ in range(3))
+
+    def value(shift: int) -> float:
+        files = [
+            pa.table({"d": (each + shift).astype("datetime64[D]"), "a": np.arange(120.0)})
+            for each in (days, days + noise // 20, aside)
+        ]
+        roles = suffice.Roles(confidential=["d", "a"])
+        return suffice.assess(*files[:2], roles, files[2], name, aligned=True)[name].value
+
+    assert value(-1000) == value(40_000)
+
+
+def test_unrelated_records_have_their_chance_beside_interval_measures():
+    rng = np.random.default_rng(4)
+    Y, other = np.round(rng.gamma(1.0, 2.0, (2, 200, 2)))
+    for name in ("sd-intervals", "robust-intervals"):
+        found = taken(MEASURES[name], FilePair.of_arrays(Y, other)).outcome
+        assert found.chance is not None
+        assert found.value == pytest.approx(found.chance, abs=0.06)
+        assert taken(MEASURES[name], FilePair.of_arrays(Y, Y)).value > found.chance + 0.4
+
+
+def test_interval_disclosure_of_equal_values_does_not_depend_on_the_order_of_rows():
+    rng = np.random.default_rng(6)
+    Y, released = rng.integers(0, 6, (2, 150, 2)).astype(float)
+    order = rng.permutation(150)
+    for name in ("interval-disclosure", "interval-disclosure-nearest"):
+        one, two, mirrored = (
+            taken(MEASURES[name], FilePair.of_arrays(*files)).outcome
+            for files in ((Y, released), (Y[order], released[order]), (-Y, -released))
+        )
+        assert one == two
+        assert name.endswith("nearest") or one.value == pytest.approx(mirrored.value)
+
+
+def test_a_single_match_with_a_weight_below_two_is_not_certain():
+    records = MixedRecords(np.array([[1.0], [9.0], [90.0]]), np.zeros((3, 1), dtype=np.int64))
+    found = identification(records, [records], np.array([1.0, 1.5, 1.0]))
+    assert (found.right, found.wrong) == (pytest.approx(2 / 3), 0.0)
+    assert found.expected == pytest.approx((1 + 1 / 1.5 + 1) / 3)
+
+
+def test_what_is_said_of_work_of_releases_of_weights_and_of_names():
+    stages: list[str] = []
+    data = table(w=np.ones(60))
+    roles = replace(ROLES, weight="w")
+    scores = suffice.assess(
+        data,
+        [data, table(seed=2, w=np.ones(60))],
+        roles,
+        measures=["copies", "interval-overlap"],
+        analyses=["lm: a ~ b"],
+        progress=lambda stage, *_: stages.append(stage),
+    )
+    assert "measuring: interval-overlap, 2 of 2" in stages
+    assert "by release: 1, 0" in scores.to_html()
+    assert "by release: 1, 0" in scores.text()
+    assert "do not use the weights" in scores["interval-overlap"].outcome.said
+    with pytest.raises(InputError, match=r"The release has no column 'a'\. Did you mean 'A'"):
+        suffice.assess(table(), table().rename_columns(["id", "A", "b", "k"]), ROLES)

@@ -34,6 +34,7 @@ class FilePair:
     categories: given, kept and confidential columns that are categories, in all files
     analyses: formulas of the analyst
     sampled: how many records are looked at and of how many, where not all are
+    dates: columns of numbers that count days, or what their type counts: 10 % of such a number means nothing
     past: what the ledger tells of this release with the earlier ones, as the guards judge it
     """
 
@@ -47,6 +48,7 @@ class FilePair:
     analyses: tuple[str, ...] = ()
     sampled: str = ""
     past: Mapping[str, float] = field(default_factory=dict)
+    dates: tuple[str, ...] = ()
 
     @classmethod
     def of_arrays(
@@ -104,6 +106,12 @@ class FilePair:
     def matrix(self, columns: Columns, names: Sequence[str] | None = None) -> Array:
         """Numbers, a column each."""
         return np.column_stack([as_float(columns[name]) for name in (self.numbers if names is None else names)])
+
+    def reach(self, share: float, names: Sequence[str] | None = None) -> Array:
+        """For every number of the original this share of its size; of a date, of its column's standard deviation."""
+        names = self.numbers if names is None else names
+        X = self.matrix(self.before, names)
+        return np.asarray(share * np.where(np.isin(names, self.dates), np.nanstd(X, axis=0), np.abs(X)))
 
     def table(self, columns: Columns, names: Sequence[str] | None = None) -> pa.Table:
         """Columns as a table: all of them, or those that are named."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def paired(
     if aligned and (other := [rows.n for rows in after if rows.n != before.n]):
         raise InputError(
             f"The original has {count_of(before.n, 'record')} and a release {other[0]:,}: they are not aligned.\n"
-            "Leave `aligned` out, and measures that need no alignment are taken; or name identifiers."
+            "Leave `aligned` (--aligned) out, and measures that need no alignment are taken; or name identifiers."
         )
     mine = dict.fromkeys((*roles.columns, *named))
     names = [name for name in mine if before.kinds.get(name, "other") != "other"]
@@ -71,7 +72,7 @@ def paired(
     elif joinable and any(not _same(first, each, roles.identifiers) for each in others):
         notes.append(
             "The files are taken as aligned, and their identifiers stand in another order: is record i of a release "
-            "made of record i of the original? Leave `aligned` out, and identifiers join them."
+            "made of record i of the original? Leave `aligned` (--aligned) out, and identifiers join them."
         )
     plain = tuple(name for name in roles.confidential if name not in categories)
     first, others, aside = _complete(
@@ -88,6 +89,7 @@ def paired(
     pair = FilePair(
         roles, first, tuple(others), varying, categories, bool(aligned or joined), aside, tuple(analyses), sampled
     )
+    pair = replace(pair, dates=tuple(name for name in before.kinds if before.kinds[name] == "date"))
     if aside is not None:
         _apart(pair)
     return pair, tuple(notes)
@@ -217,7 +219,7 @@ def _complete(
         which = [n for n in names if any(n in each and _holes(each, [n]).any() for each in files)]
         raise InputError(
             f"Cells of {escaped(', '.join(which))} are missing or infinite.\n"
-            "Drop or impute these records first, or ask for missing='drop'."
+            "Drop or impute these records first, or ask for missing='drop' (--missing drop)."
         )
     lost = [where.any(axis=1) for where in holes]
     if aligned:

@@ -305,7 +305,7 @@ def assess(
         pair, notes = paired(before, after, roles, aligned, aside, analyses, _named(analyses, where))
         files = [original, *several, holdout]
         kept = tuple(("the data", each) for data in files for each in named_sources(data))
-        return replace(scored(*_where(pair, where, notes), wanted), kept=kept)
+        return replace(scored(*_where(pair, where, notes), wanted, listening), kept=kept)
 
 
 def _named(analyses: Sequence[str], where: str | None) -> list[str]:
@@ -346,7 +346,27 @@ def of_release(
         )
         pair = replace(pair, past=_past(sets[0].assessment))
         kept = kept_files(release.data, release.method, release.seed.path)
-        return replace(scored(*_where(pair, where, notes), wanted), kept=tuple(kept))
+        found = replace(scored(*_where(pair, where, notes), wanted), kept=tuple(kept))
+        return found if drawn or where is not None else _beside_guards(found, sets[0].assessment)
+
+
+def _beside_guards(scores: Scores, risk: Assessment) -> Scores:
+    """With what the guards judge beside the scores that they have in common."""
+    seen, closest = risk.closeness, {"value": 0.0, "rank": 0.0}
+    for (_, kind, _), matches in seen.nearness.items():
+        closest[kind] = max(closest[kind], matches.excess)
+    judged = {"distance-linkage": seen.linkage.found / max(1.0, seen.linkage.of), "nearness": closest["value"]}
+    judged |= {"rank-nearness": closest["rank"], "canonical-correlation": risk.resemblance.canonical}
+    many = (
+        f"the mean over {seen.releases} trial releases" if seen.releases > 1 else "of sampled records of this release"
+    )
+
+    def beside(each: MeasureScore) -> MeasureScore:
+        said = "; ".join(filter(None, (each.outcome.said, f"guard: what the guard judges, {many}")))
+        parts = {**each.outcome.parts, "guard": judged[each.name]}
+        return replace(each, outcome=replace(each.outcome, parts=parts, said=said))
+
+    return replace(scores, figures=tuple(beside(each) if each.name in judged else each for each in scores.figures))
 
 
 def _past(risk: Assessment) -> dict[str, float]:
@@ -383,10 +403,14 @@ def _where(pair: FilePair, where: str | None, notes: Sequence[str]) -> tuple[Fil
     return part, [*notes, f"Only records where {' '.join(where.split())}: {counts} in the files.{lost}"]
 
 
-def scored(pair: FilePair, notes: Sequence[str], wanted: Sequence[Measure] | None) -> Scores:
+def scored(
+    pair: FilePair, notes: Sequence[str], wanted: Sequence[Measure] | None, progress: Progress | None = None
+) -> Scores:
     """Every measure that can be taken; one that was asked for and cannot be is an error."""
-    figures, left_out = [], {}
-    for measure in MEASURES.values() if wanted is None else wanted:
+    figures, left_out, all_ = [], {}, tuple(MEASURES.values() if wanted is None else wanted)
+    for i, measure in enumerate(all_):
+        if progress is not None:
+            progress(f"measuring: {measure.name}, {i + 1} of {len(all_)}", i, len(all_))
         unmet = next(measure.unmet(pair), None)
         try:
             if unmet is not None:
@@ -396,6 +420,8 @@ def scored(pair: FilePair, notes: Sequence[str], wanted: Sequence[Measure] | Non
             if wanted is not None:
                 raise InputError(f"{measure.name} cannot be taken: {str(problem).rstrip('.')}.") from None
             left_out[measure.name] = " ".join(str(problem).rstrip(".").split("\n"))
+    if progress is not None:
+        progress("measuring", len(all_), len(all_))
     return Scores(tuple(figures), left_out, tuple(notes))
 
 
@@ -444,6 +470,9 @@ def _lines(each: MeasureScore, wide: int) -> Iterator[str]:
         initial_indent=" " * 6,
         subsequent_indent=" " * 6,
     )
+    if each.by_release:
+        told = "by release: " + ", ".join(_shown(_number(value)) for value in each.by_release)
+        yield fill(told, 110, initial_indent=" " * 6, subsequent_indent=" " * 6)
     if outcome.parts:
         told = ", ".join(f"{name} {_shown(_number(value))}" for name, value in outcome.parts.items())
         yield fill(told, 110, initial_indent=" " * 6, subsequent_indent=" " * 6)

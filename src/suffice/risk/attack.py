@@ -84,10 +84,14 @@ def _beyond(a: float, c: float) -> float:
 
 @dataclass(frozen=True, repr=False)
 class MixedRecords:
-    """Numbers and categories of records: columns of numbers, and levels by number."""
+    """Numbers and categories of records: columns of numbers, and levels by number.
+
+    dates: places of numbers that count days: guesses are right within a share of their standard deviation
+    """
 
     numbers: Array
     levels: NDArray[np.int64]
+    dates: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -128,9 +132,10 @@ def nearest_mixed(records: MixedRecords, released: MixedRecords, k: int = 1) -> 
     return found
 
 
-def right(guess: Array, truth: Array, category: bool) -> Flags:
-    """Whether a guess is the category, or within 5 % of the number: of the truth, so that zero is guessed as zero."""
-    return np.asarray(guess == truth if category else np.abs(guess - truth) <= NEAR * np.abs(truth))
+def right(guess: Array, truth: Array, size: Array | float | None) -> Flags:
+    """Whether a guess is the category (no size), or within 5 % of a size: the truth's, so that zero is guessed as zero,
+    or for dates the standard deviation."""
+    return np.asarray(guess == truth if size is None else np.abs(guess - truth) <= NEAR * np.abs(size))
 
 
 def tried(n: int, most: int = TRIED) -> NDArray[np.intp]:
@@ -157,7 +162,7 @@ def of_files(pair: FilePair, files: Sequence[Columns], names: Sequence[str]) -> 
     found = []
     for i, Y in enumerate(map(pair.matrix, files)):
         C = np.stack([column[i] for column in coded], axis=1) if coded else np.zeros((len(Y), 0), dtype=np.int64)
-        found.append(MixedRecords(Y, C))
+        found.append(MixedRecords(Y, C, tuple(j for j, name in enumerate(pair.numbers) if name in pair.dates)))
     return found
 
 

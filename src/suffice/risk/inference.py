@@ -45,15 +45,18 @@ def compared(
     guessed: Callable[[MixedRecords], Array],
 ) -> AttackRates:
     """The rates of a way of guessing a column, beside those of any released record's value."""
-    category = secret >= released.numbers.shape[1]
+
+    def judged(guess: Array, truth: Array) -> Rate:
+        spread = float(column(original, secret).std()) if secret in original.dates else truth
+        return Rate.of_trials(right(guess, truth, None if secret >= released.numbers.shape[1] else spread))
+
     rates = []
     for records in (original, control):
         some = records.rows(tried(len(records)))
-        rates.append(Rate.of_trials(right(guessed(some), column(some, secret), category)))
+        rates.append(judged(guessed(some), column(some, secret)))
     some = original.rows(tried(len(original)))
     any_of = np.random.default_rng(1).integers(len(released), size=len(some))
-    blind = right(column(released, secret)[any_of], column(some, secret), category)
-    return AttackRates(rates[0], rates[1], Rate.of_trials(blind))
+    return AttackRates(rates[0], rates[1], judged(column(released, secret)[any_of], column(some, secret)))
 
 
 def column(records: MixedRecords, number: int) -> Array:

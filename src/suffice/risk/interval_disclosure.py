@@ -10,6 +10,7 @@ from scipy.spatial import KDTree
 
 from suffice.algebra.array import Array
 from suffice.measure.measure import SHARE, Measure, Value
+from suffice.risk.ranks import rank_ends
 
 PERCENT = range(1, 11)
 
@@ -18,43 +19,48 @@ def interval_disclosure(Y: Array, Ystar: Array, around: NDArray[np.intp] | None 
     """The share of original values between the released values p % of the ranks below and above a released record's.
 
     The window is closed, floor(n p / 100) ranks to either side, and the share is averaged over columns and p = 1..10.
+    Equal released values share the rank in their middle; from one between two ranks windows go as far to both sides.
     around: which released record an intruder takes for each original one: its own (none; Calvino's Table 7), or
         the nearest (`nearest(Y, Ystar)`; her Table 4).
     """
-    ranks = np.argsort(np.argsort(Ystar, axis=0, kind="stable"), axis=0)
-    taken = ranks if around is None else ranks[around]
-    shares = [float(((low[taken, at] <= Y) & (high[taken, at] >= Y)).mean()) for low, high, at in _windows(Ystar)]
-    return sum(shares) / len(shares)
+    taken = slice(None) if around is None else around
+    return float(np.mean([((low[taken] <= Y) & (high[taken] >= Y)).mean() for low, high in _windows(Ystar)]))
 
 
 def by_chance(Y: Array, Ystar: Array) -> float:
     """The share for an intruder who takes any released record for any original one."""
     values, shares = np.sort(Y, axis=0), []
-    for low, high, at in _windows(Ystar):
-        inside = (
-            np.searchsorted(values[:, j], high[:, j], "right") - np.searchsorted(values[:, j], low[:, j]) for j in at
-        )
+    for low, high in _windows(Ystar):
+        ends = zip(values.T, low.T, high.T, strict=True)
+        inside = (np.searchsorted(v, b, "right") - np.searchsorted(v, a) for v, a, b in ends)
         shares.append(float(np.mean([each.mean() for each in inside])) / len(Y))
     return sum(shares) / len(shares)
 
 
-def _windows(Ystar: Array) -> Iterator[tuple[Array, Array, NDArray[np.intp]]]:
-    """For p = 1..10 the ends of the window of every rank in every column, and the numbers of the columns."""
-    n, values, at = len(Ystar), np.sort(Ystar, axis=0), np.arange(Ystar.shape[1])
+def _windows(Ystar: Array) -> Iterator[tuple[Array, Array]]:
+    """For p = 1..10 the ends of the window about every released value."""
+    n, values = len(Ystar), np.sort(Ystar, axis=0)
+    first, last = rank_ends(values, Ystar)
+    twice = (first + last).astype(np.intp)  # twice the rank in the middle
     for p in PERCENT:
         width = n * p // 100
-        yield values[np.maximum(np.arange(n) - width, 0)], values[np.minimum(np.arange(n) + width, n - 1)], at
+        below, above = np.maximum(twice // 2 - width, 0), np.minimum((twice + 1) // 2 + width, n - 1)
+        yield np.take_along_axis(values, below, axis=0), np.take_along_axis(values, above, axis=0)
 
 
 def nearest(Y: Array, Ystar: Array) -> NDArray[np.intp]:
-    """For each original record the released one that is nearest, in columns divided by the original's sd."""
-    sd = Y.std(axis=0)
+    """For each original record the released one that is nearest, in columns divided by the original's sd.
+
+    The tree is of sorted records: which of several that are equally near is taken does not follow from their order.
+    """
+    sd, order = Y.std(axis=0), np.lexsort(Ystar.T)
     scale = np.where(sd > 0, sd, 1.0)
-    return np.asarray(KDTree(Ystar / scale).query(Y / scale)[1], dtype=np.intp)
+    return np.asarray(order[KDTree(Ystar[order] / scale).query(Y / scale)[1]], dtype=np.intp)
 
 
 def of_another(Y: Array) -> float:
     """The share where the nearest record is another of the same file: what a release of other such records gives."""
+    Y = Y[np.lexsort(Y.T)]
     sd = Y.std(axis=0)
     Z = Y / np.where(sd > 0, sd, 1.0)
     found = np.asarray(KDTree(Z).query(Z, k=2)[1])
@@ -62,7 +68,10 @@ def of_another(Y: Array) -> float:
     return interval_disclosure(Y, Y, np.asarray(other, dtype=np.intp))
 
 
-WINDOWS = "share of original values in the closed window of floor(n p / 100) ranks to either side of "
+WINDOWS = (
+    "share of original values in the closed window of floor(n p / 100) ranks (equal values share the middle one) to "
+    "either side of "
+)
 MEASURES = (
     Measure(
         "interval-disclosure",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.measure.measure import SHARE, Measure, Value
 from suffice.measure.pair import FilePair
-from suffice.risk.matches import Matches, near
+from suffice.risk.matches import SPREAD, Matches, near
 from suffice.risk.sample import RecordSample
 
 RANKS = 0.02
@@ -21,14 +22,15 @@ Nearness = dict[tuple[str, str, int], Matches]
 """By column, by what it was compared ("value", "rank"), by part."""
 
 
-def nearness(sample: RecordSample) -> Nearness:
-    """Every column of every part. Exact zeros are aside: another rule speaks of those."""
+def nearness(sample: RecordSample, dates: Sequence[str] = ()) -> Nearness:
+    """Every column of every part. Exact zeros are aside: another rule speaks of those; no date is zero."""
     found: Nearness = {}
     for name, part, y, released in sample.columns():
-        there = y != 0
+        date = name in dates
+        there = (y != 0) | date
         if there.sum() >= FEWEST:
             y, released = y[there], released[there]
-            found[name, "value", part] = matches(y, released, near(y))
+            found[name, "value", part] = matches(y, released, np.full(len(y), SPREAD * y.std()) if date else near(y))
             window = np.full(len(y), max(RANKS * len(y), 1.0))
             found[name, "rank", part] = matches(_ranks(y), _ranks(released), window)
     return found
@@ -49,7 +51,7 @@ def _ranks(values: Array) -> Array:
 
 def _near(pair: FilePair, kind: str) -> Value:
     parts = np.zeros(len(pair.Y), dtype=np.int64)
-    found = nearness(RecordSample(pair.numbers, pair.Y, pair.Ystar, parts))
+    found = nearness(RecordSample(pair.numbers, pair.Y, pair.Ystar, parts), pair.dates)
     excess = {name: max(0.0, each.excess) for (name, compared, _), each in found.items() if compared == kind}
     said = "" if excess else f"no column has {FEWEST} values other than zero"
     return Value(max(excess.values(), default=0.0), excess, said=said)
@@ -63,7 +65,7 @@ MEASURES = (
         SHARE,
         "higher is riskier",
         "share of records released within 5 % of their own value and a tenth of the standard deviation, beyond chance "
-        "(found - chance)/(1 - chance): the largest over columns; zeros aside",
+        "(found - chance)/(1 - chance): the largest over columns; zeros aside; dates by the standard deviation alone",
     ),
     Measure(
         "rank-nearness",

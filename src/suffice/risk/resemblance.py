@@ -9,7 +9,10 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algebra.canonical import null
-from suffice.algebra.decomposition import gqr
+from suffice.algebra.decomposition import gqr, split
+from suffice.design.design import Design
+from suffice.design.roles import Roles
+from suffice.errors import InputError
 from suffice.measure.measure import SHARE, Measure, Value
 from suffice.measure.pair import FilePair
 from suffice.protection.protected import Protected
@@ -17,6 +20,8 @@ from suffice.risk.freedom import Freedom
 from suffice.risk.ranks import rank_ends
 from suffice.risk.residuals import ResidualPair, stacked_residuals
 from suffice.risk.weights import WeightSummary
+from suffice.rows.memory import MemoryRows
+from suffice.rows.rows import Block
 
 WORTH = 0.7
 """A canonical correlation below this is no finding, so its null is not needed."""
@@ -123,17 +128,42 @@ def _null(done: Protected, pair: ResidualPair, freedom: Freedom) -> float:
     return null(Q, Qstar, records - freedom.rank, done.stream.generator("null"))
 
 
-def canonical_correlation(Y: Array, Ystar: Array) -> tuple[float, float]:
-    """The largest canonical correlation of two aligned files, and its null: the 99.9 % point of unrelated ones."""
-    E, Estar = (A - A.mean(axis=0) for A in (Y, Ystar))
-    names = tuple(map(str, range(Y.shape[1])))
-    chance = null(gqr(E).Q, gqr(Estar).Q, len(Y) - 1, np.random.default_rng(1))
-    return _alike(E, Estar, names)[0], chance
+def canonical_correlation(E: Array, Estar: Array, rank: int = 1) -> tuple[float, float]:
+    """The largest canonical correlation of aligned residuals, and its null: the 99.9 % point of unrelated ones.
+
+    rank: degrees of freedom that the residuals lost; of the mean alone 1
+    """
+    chance = null(gqr(E).Q, gqr(Estar).Q, len(E) - rank, np.random.default_rng(1))
+    return _alike(E, Estar, tuple(map(str, range(E.shape[1]))))[0], chance
+
+
+def _beside_given(pair: FilePair) -> tuple[Array, Array, int]:
+    """Residuals of both files beside the given columns of the original, within its groups, as the guards see them."""
+    roles = pair.roles
+    columns = {name: pair.before[name] for name in (*pair.numbers, *roles.terms.columns, *roles.groups)}
+    plain = Roles(pair.numbers, roles.given, groups=roles.groups, merge_below=roles.merge_below)
+    design = Design.learn(MemoryRows(pair.table(columns)), plain, absorb=False)
+    block, both = Block(0, columns), np.hstack([pair.Y, pair.Ystar])
+    X, w = design.given(block), np.ones(len(both)) if pair.weight is None else np.sqrt(pair.weight)
+    group = np.zeros(len(both), dtype=np.int64)
+    for each in design.groupings:
+        group = group * each.size + each.codes(block)
+    E, rank, order = np.empty_like(both), 0, np.argsort(group, kind="stable")
+    for here in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        E[here] = split(both[here] * w[here, None], X[here] * w[here, None])[1]
+        rank += gqr(X[here] * w[here, None]).rank
+    return E[:, : pair.Y.shape[1]], E[:, pair.Y.shape[1] :], rank
 
 
 def _beside_its_null(pair: FilePair) -> Value:
-    found, chance = canonical_correlation(pair.Y, pair.Ystar)
-    return Value(found, {"null": chance}, chance)
+    said = ""
+    try:
+        residuals = _beside_given(pair)
+    except (InputError, KeyError):  # given columns that the files lack, or with missing cells
+        residuals = (*(A - A.mean(axis=0) for A in (pair.Y, pair.Ystar)), 1)
+        said = "beside the mean alone: the given columns cannot be used"
+    found, chance = canonical_correlation(*residuals)
+    return Value(found, {"null": chance}, chance, said)
 
 
 def _by_ranks(pair: FilePair) -> Value:
@@ -148,8 +178,8 @@ MEASURES = (
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
-        "largest correlation of a combination of the original's columns with one of the release's; null: the 99.9 % "
-        "point where both are unrelated",
+        "largest correlation of a combination of the original's columns with one of the release's, of residuals beside "
+        "the given columns, within groups; null: the 99.9 % point where both are unrelated",
         "Hotelling (1936); Johnstone (2008)",
         most=100_000,
     ),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import KDTree
 
 from suffice.algebra.array import Array, Flags
-from suffice.measure.measure import SHARE, Measure, Value
+from suffice.measure.measure import SHARE, Measure, Value, beside_chance
 from suffice.measure.pair import FilePair
 
-WIDTH = 0.05
+WIDTH, SHARE_OF_IT = 0.05, 0.01
 RANK = 1e-10
 """Directions with less than this share of the largest variance are none."""
 
@@ -37,7 +37,7 @@ class RobustIntervals:
 
 
 def robust_intervals(
-    Y: Array, Ystar: Array, k: float = 0.01, near: float = 0.05, covariance: Array | None = None
+    Y: Array, Ystar: Array, k: float = SHARE_OF_IT, near: float = 0.05, covariance: Array | None = None
 ) -> RobustIntervals:
     """|y*_ij - y_ij| < k .05 d_i for some column j, both files standardised, each by itself.
 
@@ -47,11 +47,15 @@ def robust_intervals(
     """
     Z, Zstar = (_standard(A) for A in (Y, Ystar))
     distances = WIDTH * robust_distances(Z, covariance)
-    unsafe = np.asarray((np.abs(Zstar - Z) < k * distances[:, None]).any(axis=1))
+    unsafe = _within(Z, Zstar, k * distances)
     lonely = unsafe.copy()
     if unsafe.any() and len(Y) > 1:
         lonely[unsafe] = np.asarray(KDTree(Zstar).query(Zstar[unsafe], k=2)[0])[:, 1] > near
     return RobustIntervals(unsafe, lonely, distances)
+
+
+def _within(Z: Array, Zstar: Array, reach: Array) -> Flags:
+    return np.asarray((np.abs(Zstar - Z) < reach[:, None]).any(axis=1))
 
 
 def robust_distances(Z: Array, covariance: Array | None = None) -> Array:
@@ -89,7 +93,9 @@ def _standard(A: Array) -> Array:
 
 def _measured(pair: FilePair) -> Value:
     found = robust_intervals(pair.Y, pair.Ystar)
-    return Value(found.share, {"lonely": found.lonely_share})
+    Z, Zstar, reach = _standard(pair.Y), _standard(pair.Ystar), SHARE_OF_IT * found.distances
+    near = beside_chance(lambda before, after: float(_within(before, after, reach).mean()), Z, Zstar)
+    return replace(near, parts={"lonely": found.lonely_share})
 
 
 MEASURES = (

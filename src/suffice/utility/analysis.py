@@ -39,6 +39,9 @@ CELLS = 2**27
 """Of the matrix of a model that is fitted in steps: a gigabyte. Least squares need none."""
 
 
+UNWEIGHTED = "the fits do not use the weights"
+
+
 @dataclass(frozen=True)
 class Analysis:
     """A model of one response: least squares (lm), or maximum likelihood (glm-binomial, glm-poisson).
@@ -123,7 +126,7 @@ class ModelMatrix:
         """The first file is the original; levels are those of complete records."""
         analysis = analysis.settled(files[0])
         for number_, file in enumerate(files[1:], 1):
-            _check_alike(analysis, files[0], file, number_)
+            _check_alike(analysis, files[0], file, number_ if len(files) > 2 else 0)
         terms = analysis.terms
         named = dict.fromkeys(f.column for term in terms.terms for f in term if f.transform == "C")
         if isinstance(analysis.response, Factor) and isinstance(files[0][analysis.response.column], pa.Array):
@@ -188,9 +191,10 @@ class ModelMatrix:
 
 
 def _check_alike(analysis: Analysis, original: Columns, file: Columns, number_: int) -> None:
+    who = f"Release {number_}" if number_ else "The release"
     for name in analysis.columns:
         if name not in file or isinstance(file[name], pa.Array) != isinstance(original[name], pa.Array):
-            raise InputError(f"Release {number_} has no column {name!r} of the kind that the original has.")
+            raise InputError(f"{who} has no column {name!r} of the kind that the original has.")
 
 
 def complete_records(analysis: Analysis, file: Columns) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.measure.measure import Measure, Value
 from suffice.measure.pair import Columns, FilePair
-from suffice.utility.analysis import Analysis, Estimates, ModelMatrix
+from suffice.utility.analysis import UNWEIGHTED, Analysis, Estimates, ModelMatrix
 from suffice.utility.combination import combined
 from suffice.utility.two_files import Codes
 
@@ -83,6 +83,7 @@ def _overlaps(pair: FilePair) -> Value:
     said = [f"the largest difference is {apart:.3g} standard errors of the original"]
     lost = [each.analysis for each in found if not (each.before.converged and each.after.converged)]
     said += [f"the fit of {analysis} did not come to stand" for analysis in lost]
+    said += [UNWEIGHTED] if pair.weight is not None else []
     return Value(float(np.mean([each.overlap for each in found])), parts, said="; ".join(said))
 
 
