@@ -44,6 +44,9 @@ def test_files_are_aligned_by_identifiers_by_word_or_not_at_all():
     assert joined["copies"].value == 1.0
     alone = suffice.assess(data, released.drop_columns(["id"]), ROLES)
     assert "aligned" in alone.left_out["copies"]
+    anywhere = alone["copies-anywhere"]
+    assert anywhere.value == 1.0
+    assert anywhere.outcome.chance < 0.1
     assert "copies" not in [each.name for each in alone]
     assert suffice.assess(data, released, ROLES, measures="copies", aligned=True)["copies"].value < 0.5
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
-from suffice.measure.measure import SHARE, Measure, beside_chance
+from suffice.measure.measure import SHARE, Measure, Value, beside_chance
+from suffice.measure.pair import FilePair
 from suffice.protection.aligned import AlignedBlock
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
@@ -120,6 +121,25 @@ def copied(Y: Array, Ystar: Array) -> float:
     return float(same[there].mean()) if there.any() else 0.0
 
 
+def found_again(Y: Array, Ystar: Array) -> float:
+    """The share of released records that are, to the digit, an original whose values no other has; zeros aside.
+
+    >>> Y = np.array([[1.0, 2.0], [3.0, 4.0], [3.0, 4.0], [0.0, 0.0]])
+    >>> found_again(Y, Y), found_again(Y[:2], Y[1::-1])
+    (0.25, 1.0)
+    """
+    values, times = np.unique(Y + 0.0, axis=0, return_counts=True)  # -0 is 0
+    single = {row.tobytes() for row in values[(times == 1) & (values != 0).any(axis=1)]}
+    return float(np.mean([row.tobytes() in single for row in Ystar + 0.0]))
+
+
+def _anywhere(pair: FilePair) -> Value:
+    """Beside what is found where every released column is dealt to any records."""
+    rng = np.random.default_rng(1)
+    dealt = np.column_stack([rng.permutation(column) for column in pair.Ystar.T])
+    return Value(found_again(pair.Y, pair.Ystar), chance=found_again(pair.Y, dealt))
+
+
 MEASURES = (
     Measure(
         "copies",
@@ -129,5 +149,14 @@ MEASURES = (
         "higher is riskier",
         "share of records whose confidential values all leave within a millionth of a standard deviation of their own, "
         "those with nothing but zeros aside",
+    ),
+    Measure(
+        "copies-anywhere",
+        _anywhere,
+        frozenset({"numbers"}),
+        SHARE,
+        "higher is riskier",
+        "share of released records whose confidential values are, to the digit, those of one original record, "
+        "whichever it is; those with nothing but zeros aside",
     ),
 )
