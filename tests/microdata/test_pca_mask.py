@@ -134,6 +134,15 @@ def test_the_certificate_says_what_it_is_and_what_was_altered(method: PcaMask, s
     assert {claim.statistic for claim in release.certificate.claims} - {"given"} == {*method.kept}
 
 
+def test_drawn_components_that_are_blended_with_the_original_are_hybrid_data() -> None:
+    drawn = PcaMask(how="normal")
+    for method in (drawn.then(Blend(alpha=0.9)), drawn.then(Blend(alpha=0.0, pair="nearest"), Restore())):
+        assert "the release is hybrid data" in made(method).certificate.notes
+    for method in (drawn.then(Blend(alpha=0.0)), drawn.then(Restore())):
+        assert "the release is synthetic data" in made(method).certificate.notes
+    assert "the release is masked data" in made(PcaMask().then(Blend(alpha=0.9))).certificate.notes
+
+
 def test_a_column_is_protected_by_its_own_components() -> None:
     frame = factors()
     found = components_of(frame[COLUMNS].to_numpy())

@@ -43,7 +43,8 @@ class Several(Method):
         return any(step.mixes for step in self.steps)
 
     def makes(self, columns: int) -> str:
-        return str(self.steps[0].makes(columns))
+        made = str(self.steps[0].makes(columns))
+        return "hybrid" if made == "synthetic" and self.mixes else made  # the original is mixed in again
 
     @property
     def sets(self) -> int:
