@@ -28,5 +28,6 @@ def rank_intersection(risk: Assessment) -> Finding | None:
 
 
 REMEDY = (
-    "Let values go farther (p = 0.5 or more), protect fewer columns by ranks, or use shuffle, which follows no record."
+    "Let values go farther (p = 0.5 or more, a larger delta), protect fewer columns by ranks, or use shuffle, which "
+    "follows no record."
 )

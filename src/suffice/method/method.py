@@ -37,7 +37,8 @@ class Method(Exhibit, ABC):
     shared: ClassVar[bool] = False
     """True where every released value is that of a group of records: these hide each other, and are judged as such."""
     ranks: ClassVar[bool] = False
-    """True where every value stays near its rank, or gets one of its column's own back: judged by ranks, too."""
+    """True where every value stays near its rank, or gets one of its column's own back, or a factor: judged by ranks,
+    too."""
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """Kinds of confidential columns, beside plain numbers, that the method releases as they came: category, integer,
     date. Others are refused, and whole numbers leave as numbers."""

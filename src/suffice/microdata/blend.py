@@ -62,6 +62,10 @@ class Blend(Recordwise):
     def mixes(self) -> bool:  # type: ignore[override]
         return self.alpha > 0 or self.pair == "nearest"
 
+    @property
+    def ranks(self) -> bool:  # type: ignore[override]
+        return self.how == "multiplicative"
+
     def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
         """The blended records, and how often synthetic ones were used."""
         if not records.started:

@@ -57,6 +57,11 @@ class Noise(Rowwise):
         Number(0, 1000, closed=False), "variance of the noise, in variances of the column or its logarithm", 2.0
     )
 
+    @property
+    def ranks(self) -> bool:  # type: ignore[override]
+        """Factors move small values as far as large ones, whatever giants make of distances in values."""
+        return self.how == "multiplicative"
+
     def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
         names, weight = design.confidential, design.roles.weight
         needs = names if weight is None else (*names, weight)
