@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from suffice import AlphaMatrix, Ipso, ResidualCorrelation, Roles, ScoreCorrelation, Seed, protect
@@ -10,6 +11,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, split
 from suffice.catalogue import build
 from suffice.errors import InfeasibleError, UsageError
+from suffice.method.method import Method
 from suffice.microdata import Addition
 
 SXX, SSS = np.array([[1.0, 0.4], [0.4, 1.0]]), np.array([[1.0, 0.6], [0.6, 1.0]])
@@ -110,3 +112,13 @@ def test_a_matrix_close_to_the_original_is_stopped() -> None:
     release = protect(frame, roles, AlphaMatrix(turned, 0.99), seed=Seed.for_tests(1))
     assert {f.rule for f in release.findings if f.blocks} >= {"canonical-correlation"}
     assert not any(f.blocks for f in protect(frame, roles, Ipso(), seed=Seed.for_tests(1)).findings if f.rule != "seed")
+
+
+@pytest.mark.parametrize("method", [AlphaMatrix(((0.3, 0.1), (0.0, 0.2))), ResidualCorrelation((0.3, 0.2))])
+def test_records_without_any_confidential_value_ask_nothing_of_a_parameter_by_column(method: Method) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["y", "z"])
+    frame.loc[::3, ["y", "z"]] = np.nan
+    made = protect(frame, Roles(confidential=["y", "z"], missing="patterns"), method, seed=Seed.for_tests(1))
+    assert made.certificate.holds
+    assert made.aligned().isna().equals(frame.isna())

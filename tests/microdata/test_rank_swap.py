@@ -180,3 +180,14 @@ def test_the_share_that_a_refusal_asks_for_is_enough() -> None:
     with pytest.raises(InfeasibleError) as refused:
         made(frame(49), RankSwap(p=0.001))
     made(frame(49), RankSwap(p=float(str(refused.value).split("Ask for p of ")[1].split()[0])))
+
+
+def test_a_sum_that_does_not_survive_is_not_said_to_stay_true() -> None:
+    data = frame(200).assign(sum=lambda each: each.y + each.z)
+    for method, true in ((RankSwap(), False), (RankSwap().then(Restore()), True)):
+        release = made(data, method, confidential=["y", "z", "sum"])
+        after = release.aligned()
+        assert np.allclose(after["sum"], after.y + after.z) == true
+        (said,) = [each.message for each in release.findings if each.rule == "dependent-columns"]
+        assert ("stays true" in said) == true
+        assert ("not true of sum" in said) != true

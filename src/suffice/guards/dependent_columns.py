@@ -8,14 +8,18 @@ from suffice.risk.assessment import Assessment
 
 
 def dependent_columns(risk: Assessment) -> Finding | None:
-    """An exact linear relation among confidential columns: note. It stays true, as in the original."""
-    words = [f"{name} is a combination of {listed(others)}" for name, others in risk.dependent.items() if others]
+    """An exact linear relation among confidential columns: note, and whether it is still true in the release."""
+    words = {name: f"{name} is a combination of {listed(others)}" for name, others in risk.dependent.items() if others}
     if not words:
         return None
+    lost = [name for name in words if name in risk.loosened]
+    told = "this stays true in the release" if not lost else f"in the release this is not true of {listed(lost)}"
     return Finding(
         "dependent-columns",
         "note",
-        f"{'; '.join(words)}, given columns aside: this stays true in the release.",
-        "Nothing to do, unless one of these columns is public: then the others follow.",
+        f"{'; '.join(words.values())}, given columns aside: {told}.",
+        "Follow the method with Restore, which keeps what adds up, or leave these out and compute them from the others."
+        if lost
+        else "Nothing to do, unless one of these columns is public: then the others follow.",
         {name: ", ".join(others) for name, others in risk.dependent.items()},
     )

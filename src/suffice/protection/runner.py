@@ -160,8 +160,11 @@ class _Loop:
         roles = self.original.design.roles
         if self.started or roles.integer:
             return {}
-        formulas = [number for number in chunk.numbers if isinstance(self._method(int(number)), Isometric)]
-        return small_strata(chunk, self.strata, self.original.design, {*map(int, formulas)})
+        filled = [
+            number for number in chunk.numbers.tolist() if self.strata.confidential[number]
+        ]  # else all is missing
+        formulas = {number for number in filled if isinstance(self._method(number), Isometric)}
+        return small_strata(chunk, self.strata, self.original.design, formulas)
 
     def _stacked(self, small: Mapping[int, tuple[SmallStrata, int]]) -> dict[int, Made]:
         """Small strata of one size at once, where the formula takes stacks of them."""

@@ -19,7 +19,7 @@ from suffice.risk.account import Account
 from suffice.risk.cells import CellsSeen
 from suffice.risk.closeness import RANKS, Closeness, Seen, closeness
 from suffice.risk.copies import by_chance, drawn_again
-from suffice.risk.dependent_columns import dependent
+from suffice.risk.dependent_columns import dependent, loosened
 from suffice.risk.digits import digits
 from suffice.risk.equal_cells import EqualCells, equal_cells
 from suffice.risk.explained_columns import ExplainedColumns
@@ -120,6 +120,8 @@ class Assessment:
     unique: UniqueRecords = field(default_factory=UniqueRecords)
     repeated: Mapping[str, float] = field(default_factory=dict)
     """Identifiers that several records have: how many on average."""
+    loosened: tuple[str, ...] = ()
+    """Those of the dependent columns that are no such combination in the release."""
 
     @property
     def reach(self) -> float:
@@ -159,6 +161,7 @@ def assess(
     some, like = _sample(done, seen), _likeness(done, method, pair, freedom)
     judging(3, 4)
     signs: SignCounts = seen["signs"]
+    related = dependent(pair.E, design.confidential)
     emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
     found = Assessment(
         request=Request.of(method, design, seed, columns),
@@ -170,7 +173,7 @@ def assess(
         resemblance=like.resemblance,
         direction=_direction(done, method, pair, freedom),
         explained=ExplainedColumns.of(done, seen.get("changed")),
-        dependent=dependent(pair.E, design.confidential),
+        dependent=related,
         copies=like.copies,
         copies_by_chance=like.by_chance,
         closeness=like.closeness,
@@ -197,6 +200,7 @@ def assess(
         few_bits=(*few_bits(done, method, sample, cells.factors), *stacked_bits(done.marked, account, history)),
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
+        loosened=loosened(pair.E, pair.Estar, design.confidential, related),
     )
     judging(4, 4)
     return found
