@@ -18,6 +18,9 @@ from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
 
+FIRST, CELLS = 8, 2**22
+"""Neighbours that are looked at first, and distances that are held at most."""
+
 
 @dataclass(frozen=True)
 class Blend(Recordwise):
@@ -91,7 +94,7 @@ class Blend(Recordwise):
 def nearest(Y: Array, Ys: Array, once: bool) -> NDArray[np.int64]:
     """For every record the synthetic one nearest to it in standard deviations of Y.
 
-    once: each is used once. Of those that want the same one the nearest has it, and the others look among what is left.
+    once: each is used once, nearest pairs first, among some neighbours; who finds none free looks among what is left.
 
     >>> nearest(np.array([[0.0], [1.0], [9.0]]), np.array([[0.9], [8.0], [4.0]]), once=True).tolist()
     [2, 0, 1]
@@ -100,11 +103,16 @@ def nearest(Y: Array, Ys: Array, once: bool) -> NDArray[np.int64]:
     A, B = (each / np.where(sd > 0, sd, 1.0) for each in (Y, Ys))
     if not once:
         return np.asarray(KDTree(B).query(A)[1], dtype=np.int64)
-    found, left, free = np.full(len(A), -1), np.arange(len(A)), np.arange(len(B))
+    found, left, free, k = np.full(len(A), -1), np.arange(len(A)), np.arange(len(B)), FIRST
     while len(left):
-        far, at = map(np.asarray, KDTree(B[free]).query(A[left]))
-        order = np.lexsort((far, at))  # the nearest of those that want the same one comes first
-        first = order[np.diff(at[order], prepend=-1) > 0]
-        found[left[first]] = free[at[first]]
-        left, free = np.delete(left, first), np.delete(free, at[first])
+        k = min(k, len(free))
+        far, at = map(np.asarray, KDTree(B[free]).query(A[left], k=range(1, k + 1)))
+        wants, has, taken = np.full(len(left), -1).tolist(), at.ravel().tolist(), [False] * len(free)
+        for pair in np.argsort(far, axis=None, kind="stable").tolist():
+            if wants[pair // k] < 0 and not taken[has[pair]]:
+                wants[pair // k], taken[has[pair]] = has[pair], True
+        got = np.array(wants)
+        found[left[got >= 0]] = free[got[got >= 0]]
+        left, free = left[got < 0], free[~np.array(taken)]
+        k = max(1, min(2 * k, CELLS // max(1, len(left))))
     return found

@@ -19,7 +19,7 @@ ROUNDS, FEWEST, CELLS = 100, 20, 500_000
 DRAWS, MOST = 20, 200_000
 """Of so many draws of a column (of at most so many cells) the one that is nearest in mean and spread, which are kept
 anyway. Were it the nearest in skewness too, its largest value would be the original's within 5 % in 7 draws of 10."""
-FOLLOWED = 0.5
+FOLLOWED = 0.3
 """Of the regression of scores on the given columns: all of it would keep more of how values bend with them than the law
 does, and none would leave the line alone to tell them. Between these the walk stays where it starts."""
 VARIES = 1e-12
@@ -112,7 +112,7 @@ def _rounded(A: Array) -> Array:
 
 
 def _scores(Q: Array, open_: Flags, X: Array, generator: np.random.Generator) -> Array:
-    """Scores drawn about half their regression on the given columns, with the correlations of the rest."""
+    """Scores drawn about a part of their regression on the given columns, with the correlations of the rest."""
     fit, E = np.zeros_like(Q), np.zeros_like(Q)
     for j, rows in enumerate(open_.T):
         fit[:, j] = X @ np.linalg.lstsq(X[rows], Q[rows, j], rcond=None)[0]
