@@ -222,9 +222,25 @@ def test_a_key_that_was_moved_away_from_its_ledger_says_so(tmp_path: Path) -> No
     (tmp_path / "key.ledger").rename(tmp_path / "away" / "key.ledger")
     again = protect(frame, roles, Ipso(), seed=Seed.from_file(moved))
     again.write(tmp_path / "two.csv")
-    assert moved.read_text().count("used") == 1
+    assert moved.read_text().count("used") == 1  # the same release, on one line
     moved.write_text(moved.read_text()[:-3])  # cut off
     assert Seed.from_file(moved).digest("x") == key.digest("x")
+
+
+def test_lines_that_are_gone_from_the_end_are_missed(ledger: Ledger) -> None:
+    """What is left of the chain is whole: the key says how long it was."""
+    for number in range(4):
+        ledger.add(replace(FIRST, release=f"r{number}"))
+    lines = ledger.path.read_text().splitlines(keepends=True)
+    ledger.path.write_text("".join(lines[:2]))
+    with pytest.raises(FileError, match="lacks lines at its end: 2 are there, and there were 4 at least"):
+        ledger.entries()
+    with pytest.raises(FileError, match="lacks lines"):
+        ledger.add(SECOND)
+    ledger.path.write_text("".join(lines))
+    ledger.key.write_text(ledger.key.read_text().rpartition("\nused")[0])  # a writer that was killed before its mark
+    ledger.add(SECOND)
+    assert ledger.key.read_text().split().count("used") == len(ledger.entries()) == 5
 
 
 def test_a_key_that_cannot_be_written_to_is_not_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

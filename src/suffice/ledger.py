@@ -211,13 +211,18 @@ class Ledger:
 
     def entries(self) -> tuple[Entry, ...]:
         found: list[Entry] = []
-        before = ""
-        for number, line in enumerate(self._lines(), start=1):
+        before, marks = "", self._marks()  # before the lines: a line is written first, and the key is marked then
+        for number, line in enumerate(self._lines(marks), start=1):
             entry = self._entry(number, line)
             if (entry.mark or before) and entry.mark != (self._mark(line, entry.mark, before) or entry.mark):
                 raise _damaged(number)
             found.append(entry)
             before = entry.mark
+        if len(found) < marks:
+            raise FileError(
+                f"The ledger beside the key file lacks lines at its end: {len(found):,} are there, and there were "
+                f"{marks:,} at least.\nRestore it from a backup; without it earlier releases cannot be judged."
+            )
         return tuple(found)
 
     def others(self, release: str) -> tuple[Entry, ...]:
@@ -241,11 +246,11 @@ class Ledger:
                 os.close(place)
         except OSError as problem:
             raise FileError(f"The ledger beside the key file cannot be written: {problem.strerror}.") from None
-        if not self._used():
+        if unmarked := max(0, len(lines) + 1 - self._marks()):
             with contextlib.suppress(OSError):  # a key that cannot be written to is not marked
                 place = os.open(self.key, os.O_WRONLY | os.O_APPEND)
                 try:
-                    _append(place, f"\n{USED}\n".encode("ascii"))
+                    _append(place, (f"\n{USED}" * unmarked + "\n").encode("ascii"))
                 finally:
                     os.close(place)
 
@@ -258,12 +263,12 @@ class Ledger:
     def key(self) -> Path:
         return self.path.with_name(self.path.name.removesuffix(SUFFIX))
 
-    def _used(self) -> bool:
-        """Whether the key file says that it has a ledger."""
+    def _marks(self) -> int:
+        """How many lines the ledger has at least, as the key file says."""
         try:
-            return self.key.read_text("ascii", "replace").split()[-1:] == [USED]
+            return self.key.read_text("ascii", "replace").split().count(USED)
         except OSError:
-            return False
+            return 0
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -276,7 +281,7 @@ class Ledger:
                 fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def _lines(self) -> list[str]:
+    def _lines(self, marks: int) -> list[str]:
         lines: list[str] = []
         try:
             lines = self.path.read_text("ascii", "replace").splitlines(keepends=True)
@@ -284,7 +289,7 @@ class Ledger:
             pass
         except OSError as problem:
             raise FileError(f"The ledger beside the key file cannot be read: {problem.strerror}.") from None
-        if not lines and self._used():  # a line is written before the key is marked: gone, or emptied
+        if not lines and marks:  # gone, or emptied
             raise FileError(
                 "Releases were made with this key, and its ledger does not lie beside it.\n"
                 "Put both into one folder again; without it earlier releases cannot be judged."

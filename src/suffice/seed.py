@@ -21,7 +21,7 @@ from suffice.errors import FileError, UsageError, path_of
 
 MARK = "suffice-key-1"
 USED = "used"
-"""The last line of a key that has a ledger."""
+"""A line behind the key for every line of its ledger."""
 BITS = 128
 """Fewest bits of a user's key."""
 

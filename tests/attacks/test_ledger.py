@@ -167,6 +167,7 @@ PARTS = {
     "two parts, then all": (slice(0, 50), slice(51, None), slice(None)),
     "two parts that share a record": (slice(None), slice(0, 51), slice(50, None)),
     "three parts": (slice(None), slice(0, 30), slice(30, 50), slice(51, None)),
+    "four parts": (slice(None), slice(0, 15), slice(15, 30), slice(30, 50), slice(51, None)),
 }
 
 
@@ -200,6 +201,22 @@ def test_one_changed_record_of_a_cell_among_many_elsewhere(by: dict[str, Any], t
     protect(frame, again(**by), IPSO, seed=key).write(tmp_path / "one.csv")
     assert rules(protect(frame[1:80], again(**by), IPSO, seed=key), "stop", "never") == {"changed-records"}
     assert not rules(protect(frame[3:80], again(**by), IPSO, seed=key), "stop", "never")
+
+
+def test_three_changed_records_of_a_cell_among_many_elsewhere(tmp_path: Path) -> None:
+    """Two of the three subtract their own values, and have the third's; a cell of three in one release is warned of."""
+    frame, key, roles = victims(), Seed.new_file(tmp_path / "key"), again(given="C(a)")
+    fewer = frame.drop(index=[0, 1, 2, *range(40, 60)])
+    one, two = (total("a")(protect(file, roles, IPSO, seed=Seed()).frame) for file in (frame, fewer))
+    assert one - two - frame["y"][:2].sum() == pytest.approx(frame["y"][2], rel=ENGINE * 1000)
+    protect(frame, roles, IPSO, seed=key).write(tmp_path / "one.csv")
+    corrected = fewer.assign(y=fewer["y"].where(fewer.index != 3, 1.5))
+    for file, warned in ((fewer, True), (corrected.drop(index=4), False), (frame.drop(index=range(50)), False)):
+        found = protect(file, roles, IPSO, seed=key)
+        assert ("changed-records" in rules(found, "warn")) == warned
+        assert "changed-records" not in rules(found, "stop")
+    two_and_one = frame.assign(y=frame["y"].where(frame.index != 3, 1.5)).drop(index=[0, 1, *range(40, 60)])
+    assert "changed-records" in rules(protect(two_and_one, roles, IPSO, seed=key), "warn")
 
 
 @pytest.mark.parametrize("role", ["keep", "given", "groups", "weight"])

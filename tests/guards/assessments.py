@@ -51,6 +51,7 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
             "earlier": "earlier",
             "records_changed": "changed",
             "singled": "singled",
+            "several": "several",
             "revealed": "revealed",
             "public": "public",
         },

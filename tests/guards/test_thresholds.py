@@ -103,6 +103,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("stacked-leverage", {"unstacked": 2, "equations": 201}, "warn"),
     ("stacked-leverage", {"unstacked": 2, "equations": 500}, "stop"),
     ("changed-records", {"singled": 1}, "stop"),
+    ("changed-records", {"several": 1}, "warn"),
     ("changed-records", {"records_changed": 15}, None),  # 3 equations: a mean leverage of .2
     ("changed-records", {"records_changed": 14}, "warn"),
     ("changed-records", {"records_changed": 7}, "warn"),

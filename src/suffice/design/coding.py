@@ -47,6 +47,12 @@ class Coding:
         types = next(iter(rows.batches(coded))).schema
         return cls(levels, {name: types.field(name).type for name in coded})
 
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """Columns whose numbers count from a beginning that means nothing."""
+        whole = (name for name, kind in self.types.items() if name not in self.levels and not pa.types.is_integer(kind))
+        return tuple(whole)
+
     def encoded(self, rows: Rows) -> Rows:
         """The rows with numbers in place of what is coded."""
         columns = {name: Computation((name,), _Numbers(name, self.levels.get(name)), (name,)) for name in self.types}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from suffice.algebra.canonical import chance
 from suffice.guards.finding import Finding, Severity
 from suffice.guards.residual_correlation import ALIKE, largest
-from suffice.guards.wording import count, listed
+from suffice.guards.wording import beyond, count, listed
 from suffice.risk.assessment import Assessment
 
 STOP, WARN = 0.9, 0.7
@@ -50,7 +50,7 @@ def _message(risk: Assessment, null: float, level: Severity) -> str:
         )
     alike = risk.resemblance
     return (
-        f"A combination of the released residuals correlates {alike.canonical:.3f} with one of the original "
+        f"A combination of the released residuals correlates {beyond(alike.canonical, WARN)} with one of the original "
         f"residuals (unrelated residuals: below {null:.2f}), most of all in {listed(alike.columns) or 'all'}."
     )
 

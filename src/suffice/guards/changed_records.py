@@ -13,13 +13,14 @@ def changed_records(risk: Assessment) -> Finding | None:
 
     From .5 on stop, above .2 warn, as the leverage rule. A record that was left out, or has moved to another cell of a
     given column, is the difference of two totals; a corrected value shows by how much. That it is one record, or two,
-    is seen of every total of the file, of a group and of a cell, and of sums of up to four releases.
+    is seen of every total of the file, of a group and of a cell, and of sums of up to five releases; so is that it is
+    three or four: warn.
     """
     changed = risk.history.changed
     if risk.history.singled:
         return _singled(risk.history.singled)
     if not changed or level_of(risk.freedom.rank / changed) is None:
-        return None
+        return _singled(risk.history.several, few=False) if risk.history.several else None
     enough = int(risk.freedom.rank / WARN) + 1
     return Finding(
         "changed-records",
@@ -31,12 +32,13 @@ def changed_records(risk: Assessment) -> Finding | None:
     )
 
 
-def _singled(totals: int) -> Finding:
+def _singled(totals: int, few: bool = True) -> Finding:
     return Finding(
         "changed-records",
-        "stop",
+        "stop" if few else "warn",
         f"{count(totals, 'kept total')} - of the file, of a group or of a cell - less those of earlier releases "
-        f"{'is' if totals == 1 else 'are'} of one record or two.",
-        "Protect the records as they were; or parts, groups and cells that differ by three records or more.",
+        f"{'is' if totals == 1 else 'are'} of {'one record or two' if few else 'three records or four'}.",
+        f"Protect the records as they were; or parts, groups and cells that differ by {'three' if few else 'five'} "
+        "records or more.",
         {"totals": totals},
     )

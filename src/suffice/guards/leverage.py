@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suffice.guards.finding import Finding, Severity
-from suffice.guards.wording import count, share
+from suffice.guards.wording import beyond, count, share
 from suffice.risk.assessment import Assessment
 
 NEVER, STOP, WARN = 0.999, 0.5, 0.2
@@ -28,7 +28,8 @@ def leverage(risk: Assessment) -> Finding | None:
         "leverage",
         level,
         f"{count(records, noun)} of {of:,} ({share(records, of)}) with a leverage {bound}, "
-        f"the largest {found.highest:.3f}, by {found.term or 'the given terms and groups'}: {MEANING[level]}.",
+        f"the largest {beyond(found.highest, WARN)}, by {found.term or 'the given terms and groups'}: "
+        f"{MEANING[level]}.",
         leverage_remedy(risk),
         {"leverage": found.highest, f"{noun}s": records, "term": found.term},
     )

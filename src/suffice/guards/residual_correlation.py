@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from suffice.guards.finding import Finding
-from suffice.guards.wording import share
+from suffice.guards.wording import beyond, share
 from suffice.risk.assessment import Assessment
 
 STOP, WARN = 0.9, 0.7
@@ -26,7 +26,7 @@ def residual_correlation(risk: Assessment) -> Finding | None:
     return Finding(
         "residual-correlation",
         "stop" if d > STOP else "warn",
-        f"Released residuals follow the original ones with a correlation of {d:.3f}: "
+        f"Released residuals follow the original ones with a correlation of {beyond(d, WARN)}: "
         f"{share(left)} of a residual standard deviation stays uncertain.",
         f"Ask for a correlation of at most {WARN}, or use IPSO.",
         {"d": d, "uncertain": left},

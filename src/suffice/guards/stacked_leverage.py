@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suffice.guards.finding import Finding, Severity
 from suffice.guards.leverage import STOP, WARN, level_of
-from suffice.guards.wording import count, share
+from suffice.guards.wording import beyond, count, share
 from suffice.risk.assessment import Assessment
 
 MORE = 1e-6
@@ -27,7 +27,7 @@ def stacked_leverage(risk: Assessment) -> Finding | None:
         "stacked-leverage",
         level,
         f"With what {count(releases, 'earlier release')} of these columns kept - terms, groups, weights, records - the "
-        f"largest leverage is {found.highest:.3f} (this release alone: {alone:.3f}).",
+        f"largest leverage is {beyond(found.highest, WARN)} (this release alone: {beyond(alone, WARN)}).",
         "Give terms and groups that were given before, of the same records, or coarser ones: then nothing new is kept.",
         {"leverage": found.highest, "alone": alone, "releases": releases},
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from suffice.errors import count_of as count
 from suffice.risk.told import Told
 
-__all__ = ["count", "listed", "share", "told_of"]
+__all__ = ["beyond", "count", "listed", "share", "told_of"]
 
 SHOWN = 6
 """Names that a message lists before it counts the rest."""
@@ -23,6 +23,16 @@ def share(part: float, whole: float = 1.0) -> str:
     if 0 < percent < 0.1:
         return "less than 0.1 %"
     return f"{percent:.0f} %" if percent >= 10 or percent == 0 else f"{percent:.1f} %"
+
+
+def beyond(value: float, bound: float) -> str:
+    """A number with as many decimals as tell it from a bound, three at least.
+
+    >>> beyond(0.25, 0.2), beyond(0.2000004, 0.2), beyond(0.5, 0.5)
+    ('0.250', '0.2000004', '0.500')
+    """
+    told = (text for digits in range(3, 12) if float(text := f"{value:.{digits}f}") != bound)
+    return next(told, f"{value:.3f}")
 
 
 def listed(names: Iterable[str]) -> str:

@@ -91,7 +91,7 @@ class Release(Exhibit):
             )
         names = (*(name for name in rows.kinds if name in done.outgoing.roles.leaving), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        assessment = assess(done, method, seed, names, order, account, beside)
+        assessment = assess(done, method, seed, names, order, account, beside, coding.dates)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)

@@ -42,6 +42,8 @@ SETTLED = (
 )
 """Roles that decide which records are left out, and which groups are joined."""
 PLACE = "place of the record"
+SUMS = b"2"
+"""The form in which totals are remembered; one of another form is not compared."""
 LINEAR = ("mean", "fit")
 """Statistics that are sums over records, each times something that is known."""
 
@@ -97,7 +99,7 @@ class Account:
         totals = more[0] if more else done.rows.fold(sums, needed, "looking at the ledger")
         traces = tuple(Trace.of(seed, role, column, found[column]) for role, column in named)
         entry = replace(entry, traces=traces, ties=account.ties(found, 0))
-        sealed = seed.seal(sketch.packed()), seed.seal(totals.rows(own, scheme.merge).tobytes())
+        sealed = seed.seal(sketch.packed()), seed.seal(SUMS + totals.rows(own, scheme.merge).tobytes())
         entry = replace(entry, records=rows.n, sketch=sealed[0], totals=sealed[1])
         return replace(account, entry=entry, sketch=sketch, columns=tuple(columns))
 
@@ -116,7 +118,8 @@ class Account:
 
     def totals(self, entry: Entry) -> NDArray[Any]:
         """What a release remembers of the totals that it keeps."""
-        return np.frombuffer(self._unsealed(entry.totals) if entry.totals else b"", FORM)
+        found = self._unsealed(entry.totals) if entry.totals else b""
+        return np.frombuffer(found[1:] if found[:1] == SUMS else b"", FORM)
 
     def _unsealed(self, text: str) -> bytes:
         try:

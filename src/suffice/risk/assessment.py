@@ -141,24 +141,26 @@ def assess(
     order: NDArray[np.int64] | None,
     account: Account,
     beside: tuple[float, ...] = (),
+    dates: tuple[str, ...] = (),
 ) -> Assessment:
     """What was seen while records were protected, and what is looked at now.
 
     columns: those that leave
     order: which row stands where in the release
     account: what it is to leave in the ledger
+    dates: confidential columns that count days, or what their type counts
     """
     design, seen = done.design, done.seen
     judging = partial(done.rows.progress or (lambda *_: None), "judging")
     judging(0, 4)
     pair, history = ResidualPair.of(done, method), History.of(account, beside)
-    sample = LeavingSample.of(done)
+    sample = LeavingSample.of(done, dates)
     judging(1, 4)
     cells = CellsSeen.of(done, sample.traits)
     groups = summaries(done, method, sample.traits)
     judging(2, 4)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
-    some, like = _sample(done, seen), _likeness(done, method, pair, freedom)
+    some, like = _sample(done, seen), _likeness(done, method, pair, freedom, dates)
     judging(3, 4)
     signs: SignCounts = seen["signs"]
     related = dependent(pair.E, design.confidential)
@@ -232,7 +234,9 @@ def _sample(done: Protected, seen: Seen) -> RecordSample:
     return RecordSample.of(done.design.confidential, () if done.drawn is not None else seen["sample"].found)
 
 
-def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Freedom) -> TrialSight:
+def _likeness(
+    done: Protected, method: Method, pair: ResidualPair, freedom: Freedom, dates: tuple[str, ...]
+) -> TrialSight:
     """Of the release, or of trial releases; who seems linked among some is looked for among all."""
     names, n = done.design.confidential, done.rows.n
     if done.drawn is not None:
@@ -246,7 +250,9 @@ def _likeness(done: Protected, method: Method, pair: ResidualPair, freedom: Free
     def of(made: Protected, pair: ResidualPair) -> TrialSight:
         sample, copied = _sample(made, made.seen), _copies(made, method)
         return TrialSight(
-            closeness(made.seen, sample, names, handed and not all(each.anew for each in made.strata), method.ranks),
+            closeness(
+                made.seen, sample, names, handed and not all(each.anew for each in made.strata), method.ranks, dates
+            ),
             Resemblance.of(made, pair, freedom, method.ranks),
             copied,
             by_chance(made.aligned, made.design) if copied else 0.0,

@@ -73,12 +73,14 @@ def _added(ours: Mapping[Key, Matches], theirs: Mapping[Key, Matches]) -> dict[K
     return {key: ours.get(key, Matches()) + theirs.get(key, Matches()) for key in {**ours, **theirs}}
 
 
-def closeness(seen: Seen, sample: RecordSample, names: tuple[str, ...], handed: bool, ranks: bool) -> Closeness:
+def closeness(
+    seen: Seen, sample: RecordSample, names: tuple[str, ...], handed: bool, ranks: bool, dates: tuple[str, ...] = ()
+) -> Closeness:
     """Of what was seen of a release; `handed`: values may be handed on, `ranks`: they are kept near their ranks."""
     return Closeness(
         outliers(seen["far"], names),
         giants(seen["far"], names) if handed else {},
-        nearness(sample),
+        nearness(sample, dates),
         linkage(sample),
         rank_matches(sample) if ranks else RankMatches(),
     )

@@ -47,7 +47,9 @@ class History:
     changed: int = 0
     """How many records are others than in an earlier release, at least: the fewest, if any are; 0 where none."""
     singled: int = 0
-    """PowerSums that differ from those of up to three earlier releases by one record or two."""
+    """Totals that differ from those of up to four earlier releases by one record or two."""
+    several: int = 0
+    """Those that differ by three or four."""
     revealed: tuple[str, ...] = ()
     """Columns that leave as they are and were confidential, or tell one that was."""
     public: tuple[str, ...] = ()
@@ -75,13 +77,15 @@ class History:
         for each in earlier:
             told = [found.add(relation, [(each, relation.former)]) for relation in each.kin]
             found.reach += [each.entry.reach] if each.pairs or any(told) else []
+        telling = [account.names[trace.name] for trace in account.entry.confidential if trace.telling]
+        singled = singled_out(account.totals(account.entry), map(account.totals, others), telling)
         found.pooled([each for each in earlier if each.aligned], fresh)
         return cls(
             True,
             tuple(found.reach),
             beside,
             min(found.changed, default=0),
-            singled_out(account.totals(account.entry), map(account.totals, others)),
+            *singled,
             tuple(dict.fromkeys(found.revealed)),
             tuple(dict.fromkeys(found.public)),
             found.kept(),

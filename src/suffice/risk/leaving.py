@@ -74,9 +74,11 @@ class LeavingSample:
     block: Block
     kept: tuple[str, ...] = ()
     """Columns of `keep`."""
+    dates: tuple[str, ...] = ()
+    """Confidential columns whose zero means nothing."""
 
     @classmethod
-    def of(cls, done: Protected) -> Self:
+    def of(cls, done: Protected, dates: tuple[str, ...] = ()) -> Self:
         """Kept columns are no part of what was mapped: they cost a pass."""
         design, rows = done.design, done.rows
         kept = () if done.drawn else tuple(name for name in design.roles.keep if rows.kinds[name] in READ)
@@ -85,10 +87,9 @@ class LeavingSample:
             measure = LeavingMeasure.of_file(rows.n, design, len(done.strata))
             parts = rows.fold(lambda block: measure.taken(block, columns), columns, "looking")
         if not parts:
-            return cls(design, Block(0, {name: np.empty(0) for name in columns}), kept)
-        return cls(
-            design, Block(0, {name: concatenated([part.columns[name] for part in parts]) for name in columns}), kept
-        )
+            return cls(design, Block(0, {name: np.empty(0) for name in columns}), kept, dates)
+        found = {name: concatenated([part.columns[name] for part in parts]) for name in columns}
+        return cls(design, Block(0, found), kept, dates)
 
     def __len__(self) -> int:
         return len(self.block)

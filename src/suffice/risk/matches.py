@@ -39,6 +39,8 @@ class Matches:
         return abs(self.found - expected) < SURE * spread
 
 
-def near(y: Array) -> Array:
-    """How far from its value a guess may be, and tell it."""
+def near(y: Array, date: bool = False) -> Array:
+    """How far from its value a guess may be, and tell it; a date's distance from 1970 means nothing."""
+    if date:
+        return np.full(len(y), SPREAD * y.std())
     return np.asarray(np.minimum(CLOSE * np.abs(y), SPREAD * y.std()))

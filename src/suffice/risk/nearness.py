@@ -10,7 +10,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.measure.measure import SHARE, Measure, Value
 from suffice.measure.pair import FilePair
-from suffice.risk.matches import SPREAD, Matches, near
+from suffice.risk.matches import Matches, near
 from suffice.risk.sample import RecordSample
 
 RANKS = 0.02
@@ -30,7 +30,7 @@ def nearness(sample: RecordSample, dates: Sequence[str] = ()) -> Nearness:
         there = (y != 0) | date
         if there.sum() >= FEWEST:
             y, released = y[there], released[there]
-            found[name, "value", part] = matches(y, released, np.full(len(y), SPREAD * y.std()) if date else near(y))
+            found[name, "value", part] = matches(y, released, near(y, date))
             window = np.full(len(y), max(RANKS * len(y), 1.0))
             found[name, "rank", part] = matches(_ranks(y), _ranks(released), window)
     return found

@@ -16,7 +16,7 @@ def by_limits(sample: LeavingSample) -> tuple[Told, ...]:
     if not sample.design.roles.edits or not len(sample):
         return ()
     columns = zip(sample.design.confidential, sample.Y.T, strict=True)
-    found = (Told.of(name, y, _middle(sample, name)) for name, y in columns)
+    found = (Told.of(name, y, _middle(sample, name), sample.dates) for name, y in columns)
     return tuple(told for told in found if told is not None and told.telling)
 
 

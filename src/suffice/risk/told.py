@@ -40,15 +40,15 @@ class Told:
     by: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, column: str, y: Array, guess: Array) -> Told | None:
+    def of(cls, column: str, y: Array, guess: Array, dates: tuple[str, ...] = ()) -> Told | None:
         """None where there are too few values to judge by."""
         there = np.isfinite(y) & np.isfinite(guess)
         y, guess = y[there], guess[there]
-        spread, there = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0, y != 0
+        spread, there = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0, (y != 0) | (column in dates)
         if there.sum() < LEAST or not spread:
             return None
         r2 = max(0.0, 1 - float(((y - guess) ** 2).sum()) / spread)
-        within, y, guess, rng = near(y)[there], y[there], guess[there], np.random.default_rng(0)
+        within, y, guess, rng = near(y, column in dates)[there], y[there], guess[there], np.random.default_rng(0)
         others: list[Array] = [*(rng.permutation(guess) for _ in range(4)), np.full(len(y), np.median(y))]
         told, *chance = (float((np.abs(y - each) <= within).mean()) for each in (guess, *others))
         return cls(column, r2, told, max(float(np.mean(chance[:-1])), chance[-1]))
@@ -90,10 +90,11 @@ def in_groups(sample: LeavingSample) -> dict[str, int]:
         if len(there) < LEAST or name in sample.traits:
             continue
         y, guess, place = y[there], guess[there], strata.place[there]
-        reach, values = np.minimum(CLOSE * np.abs(guess), SPREAD * y.std()), np.sort(y)
+        own, values = near(y, name in sample.dates), np.sort(y)
+        reach = own if name in sample.dates else np.minimum(CLOSE * np.abs(guess), SPREAD * y.std())
         around = np.searchsorted(values, guess + reach, "right") - np.searchsorted(values, guess - reach, "left")
         n = np.bincount(place, minlength=len(strata.labels)).astype(np.float64)
-        hits, near_all = (np.bincount(place, a, minlength=len(n)) for a in (np.abs(y - guess) <= near(y), around))
+        hits, near_all = (np.bincount(place, a, minlength=len(n)) for a in (np.abs(y - guess) <= own, around))
         with np.errstate(divide="ignore", invalid="ignore"):
             share = hits / n
             chance = np.maximum(near_all / n - hits, 1.0) / np.maximum(len(y) - n, 1.0)
@@ -123,7 +124,7 @@ def _telling(sample: LeavingSample, *guesses: Array) -> tuple[Told, ...]:
     """By the guess that says most of each column."""
     found = []
     for name, y, *each in zip(sample.design.confidential, sample.Y.T, *(guess.T for guess in guesses), strict=True):
-        told = [told for guess in each if (told := Told.of(name, y, guess)) is not None and told.telling]
+        told = [told for guess in each if (told := Told.of(name, y, guess, sample.dates)) is not None and told.telling]
         found += [max(told, key=lambda one: (one.given_away, one.gain, one.r2))] if told else []
     return tuple(found)
 
