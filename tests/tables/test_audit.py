@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from suffice.errors import InfeasibleError, InputError
 from suffice.tables.audit import EXPOSED, PROTECTED, UNJUDGED, audit
@@ -395,3 +396,42 @@ def test_giants_around_a_cell_do_not_make_it_safe():
         table = Table.of_records({**data, "v": v}, ["r", "c"], ["v"], contributor="f")
         asked = find_sensitive(table, [], "v", priors=[Prior(("p", "u"), "unsafe", lower=4, upper=4)])
         assert not audit(table, four(table), asked).holds
+
+
+def linked_firms(names: bool) -> Table:
+    """Two tables of the same firms that share a margin: in one of them two cells have a firm each."""
+    rows = [("x", "u", "A", 50.0), ("x", "w", "B", 40.0)]
+    rows += [(a, b, f"{a}{b}{k}", 10.0) for a, b in ("xz", "yu", "yw", "yz") for k in range(9)]
+    a, b, firm, v = zip(*rows, strict=True)
+    data = {"a": a, "b": b, "c": ["k", "l"] * (len(a) // 2), "firm": firm, "v": v}
+    who = {"contributor": "firm"} if names else {}
+    return Table.linked([Table.of_records(data, dims, ["v"], **who) for dims in (["a", "b"], ["c", "a"])])
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_linked_tables_know_who_stands_behind_their_cells(names: bool):
+    table = linked_firms(names)
+    secret = find_sensitive(table, [FewContributors(3)], "v")
+    assert {table.label(int(cell)) for cell in np.flatnonzero(secret.sensitive)} == {
+        "a=x, b=u, c=Total",
+        "a=x, b=w, c=Total",
+    }
+    gaps = gaps_at(table, *[(a, b, "Total") for a in "xy" for b in "uw"])
+    told = audit(table, gaps, secret)
+    sums = [t for t in told.targets if t.is_sum and t.insider is None]
+    assert [(len(t.cells), t.verdict) for t in sums] == [(2, EXPOSED)]  # of the two firms together
+    inside = [t for t in told.targets if t.insider is not None]
+    assert {t.verdict for t in inside} == {EXPOSED}
+    assert len({t.insider for t in inside}) == 2
+
+
+def test_a_firm_in_two_linked_tables_is_one_insider():
+    table = linked_firms(True)
+    people, holding = table.contributors, table.holding
+    assert people is not None
+    assert holding is not None
+    assert np.allclose(holding @ np.bincount(people.inner, people.values["v"]), table.values["v"])
+    assert len(people.names) == 2 + 36
+    assert table.makeup("v").units[table.find("Total", "Total", "Total")] == 38
+    pair = gaps_at(table, ("x", "u", "Total"), ("x", "Total", "k")).astype(float)  # of both tables: the same firm
+    assert table.makeup("v", groups=sparse.csr_array(pair[None, :])).units[0] == 6

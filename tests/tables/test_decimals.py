@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -308,3 +309,16 @@ def test_a_total_that_follows_is_refused_whatever_its_size(size: float):
         assert decimals(table, inner, "v").error < 1e-12
         with pytest.raises(GuardError, match="a=a0, b=Total"):
             decimals(table, inner | (np.arange(len(table)) == table.find("a0", "Total")), "v")
+
+
+def test_a_sum_that_one_draw_leaves_by_chance_is_not_told():
+    table, gaps = wide((6, 7), 0.6)
+    made = decimals(table, gaps, "v", seed=Seed.for_tests(1))
+    cell = int(np.flatnonzero(gaps)[0])
+    still = made.residuals.copy()
+    still[0][made.inner == cell] = 0.0
+    by_chance = replace(made, residuals=still)
+    assert not by_chance.told().any()
+    assert by_chance.ask([cell])[0] == "hidden"
+    still[1][made.inner == cell] = 0.0
+    assert np.flatnonzero(by_chance.told()).tolist() == [cell]

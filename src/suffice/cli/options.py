@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,17 +71,31 @@ def with_roles(command: Callable[..., None]) -> Callable[..., None]:
     """A command that takes `roles`, with an option for each role that it asks for in their place."""
     asked = [role for role in declared(Roles) if command.__name__ in role.asked]
 
-    @wraps(command)
-    def run(**given: Any) -> None:
-        words = [(role, given.pop(role.name)) for role in asked]
-        roles = {role.name: role.rule.parse(word, role.option) for role, word in words if word is not None}
-        command(roles=roles, **given)
+    def roles(given: dict[str, Any]) -> dict[str, Any]:
+        words = [(role, given[role.name]) for role in asked]
+        return {role.name: role.rule.parse(word, role.option) for role, word in words if word is not None}
 
-    signature = inspect.signature(command, eval_str=True)
-    listed = [map(_of_role, asked) if name == "roles" else [each] for name, each in signature.parameters.items()]
-    parameters = [each.replace(kind=each.KEYWORD_ONLY) for some in listed for each in some]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return run
+    return in_place_of("roles", list(map(_of_role, asked)), roles)(command)
+
+
+def in_place_of(
+    name: str, options: Sequence[inspect.Parameter], gather: Callable[[dict[str, Any]], dict[str, Any]] = dict
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command with options in the place of its parameter `name`, which is what is gathered from them."""
+
+    def asking(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            words = {option.name: given.pop(option.name) for option in options}
+            command(**{name: gather(words)}, **given)
+
+        signature = inspect.signature(command, eval_str=True)
+        listed = [options if key == name else [each] for key, each in signature.parameters.items()]
+        parameters = [each.replace(kind=each.KEYWORD_ONLY) for some in listed for each in some]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return run
+
+    return asking
 
 
 def _of_role(role: Role) -> inspect.Parameter:

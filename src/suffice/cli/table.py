@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ table = typer.Typer(help="Tables: make, find sensitive cells, audit what is supp
 Some = str | None
 Dims = Annotated[Some, typer.Option(metavar="COLUMNS", help="Columns of the dimensions, crossed.")]
 Formula = Annotated[Some, typer.Option(metavar="FORMULA", help="Which crossings: 'region * industry + county * size'.")]
-Values = Annotated[Some, typer.Option(metavar="COLUMNS", help="Columns that are added up. Without: counts of records.")]
+Values = Annotated[Some, typer.Option("--value", metavar="COLUMNS", help="Columns that are added up. Without: counts.")]
 Value = Annotated[Some, typer.Option(metavar="COLUMN", help="The value that is judged.")]
 Totals = Annotated[
     str, typer.Option(metavar="CODES", help="Codes of totals, for all dimensions or DIMENSION=CODE; commas between.")
@@ -59,73 +60,43 @@ Cells = Annotated[Path | None, typer.Argument(metavar="CELLS", show_default=Fals
 Private = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="All cells, judged. Private.")]
 
 
-def _hierarchies(given: o.Texts, total: str) -> dict[str, Any]:
-    from suffice.tables.hierarchy import read_hierarchy
-
-    found: dict[str, Any] = {}
-    for text in given or ():
-        name, sign, path = text.partition("=")
-        if not sign:
-            raise UsageError("--hierarchy needs DIMENSION=FILE.")
-        one = read_hierarchy(name, path, total.split(",")[0].rpartition("=")[2])
-        found[name] = found[name].joined(one) if name in found else one
-    return found
+def _options(**kinds: Any) -> list[inspect.Parameter]:
+    """Options of these kinds, none of them given unless a default stands beside it."""
+    pairs = {name: kind if isinstance(kind, tuple) else (kind, None) for name, kind in kinds.items()}
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in pairs.items()
+    ]
 
 
-def _totals(text: str, dims: list[str]) -> Any:
-    """Codes for all dimensions, or by dimension: an empty one says that it has none."""
-    words = names(text)
-    by = dict(word.split("=", 1) for word in words if word.partition("=")[0] in dims and "=" in word)
-    if not by:
-        return words
-    common = [word for word in words if word.partition("=")[0] not in by]
-    return {name: by.get(name, common or ["Total"]) or None for name in dims}
-
-
-def _of_records(path: Path, given: dict[str, Any]) -> Table:
-    from suffice.tables.table import Table
-
-    dims, hierarchy, total = given.pop("dims"), given.pop("hierarchy"), given.pop("total")
-    values = names(given.pop("values") or "")
-    codes = names(total)
-    return Table.of_records(
-        path,
-        names(dims) if dims else None,
-        values,
-        hierarchies=_hierarchies(hierarchy, total),
-        total=codes[0] if codes else "Total",
-        **given,
-    )
+BEHIND = _options(frequency=Frequency, contributor=Contributor, holding=Holding, weight=Weight)
+MADE = _options(dims=Dims, formula=Formula, total=(Totals, "Total"), hierarchy=Hierarchy, encoding=o.Encoding)
+JUDGED = _options(
+    records=RecordFile,
+    value=Value,
+    counts=(Counts, False),
+    rule=Rules,
+    zeros=(Zeros, False),
+    weights=(Weights, "largest"),
+    priors=Priors,
+    asked=Asked,
+    waived=Waived,
+    contributors=Units,
+    largest=LargestOnes,
+)
+"""What is said of a table: how it is made, who stands behind it, what is sensitive in it."""
 
 
 @table.command("make")
+@o.in_place_of("given", [*MADE, *_options(values=Values), *BEHIND])
 def make(
     records: Annotated[Path, typer.Argument(metavar="RECORDS", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The cells. Private.")],
-    dims: Dims = None,
-    formula: Formula = None,
-    values: Annotated[Some, typer.Option("--value", metavar="COLUMNS", help="Columns that are added up.")] = None,
-    total: Totals = "Total",
-    hierarchy: Hierarchy = None,
-    frequency: Frequency = None,
-    contributor: Contributor = None,
-    holding: Holding = None,
-    weight: Weight = None,
+    given: dict[str, Any],
     force: o.Force = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Make the cells of a table from RECORDS: all totals, and who stands behind each cell."""
-    given = {
-        "dims": dims,
-        "formula": formula,
-        "values": values,
-        "total": total,
-        "hierarchy": hierarchy,
-        "frequency": frequency,
-        "contributor": contributor,
-        "holding": holding,
-        "weight": weight,
-    }
     made = _of_records(records, given)
     _write(made, _behind(made), output, [records], force)
     if not quiet:
@@ -145,75 +116,47 @@ def _behind(made: Table) -> dict[str, Any]:
 
 
 @table.command("sensitive")
+@o.in_place_of("given", [*MADE, *JUDGED, *BEHIND])
 def sensitive(
+    given: dict[str, Any],
     cells: Cells = None,
-    records: RecordFile = None,
-    dims: Dims = None,
-    formula: Formula = None,
-    value: Value = None,
-    counts: Counts = False,
-    total: Totals = "Total",
-    hierarchy: Hierarchy = None,
-    rule: Rules = None,
-    zeros: Zeros = False,
-    weights: Weights = "largest",
-    priors: Priors = None,
-    frequency: Frequency = None,
-    contributor: Contributor = None,
-    holding: Holding = None,
-    weight: Weight = None,
-    asked: Asked = None,
-    waived: Waived = None,
-    contributors: Units = None,
-    largest: LargestOnes = None,
     output: Private = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
 ) -> None:
     """Find the cells that may not be published, in a file of CELLS or in a table of --records."""
+    records = given["records"]
     if (cells is None) == (records is None):
         raise UsageError("Give a file of CELLS, or --records FILE, and not both.")
-    made = _table(dict(locals()))
-    found = _judge(made, value, rule, zeros, weights, priors)
+    made = _table(cells, given)
+    found = _judge(made, given)
     if output is not None:
         _write(made, found.frame(), output, [path for path in (cells, records) if path], force)
     _tell_sensitive(made, found, quiet, as_json)
 
 
+MARKED = _options(
+    suppressed=Annotated[
+        Some, typer.Option(metavar="COLUMN", help="Which cells are suppressed. Without: those that have no value.")
+    ],
+    marked=Annotated[
+        Some, typer.Option("--sensitive", metavar="COLUMN", help="Which cells are sensitive, where no rule says it.")
+    ],
+    lower=Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels below.")],
+    upper=Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels above.")],
+    beforehand=Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Everybody knows each cell within this share of it.", min=0)
+    ],
+)
+"""What a file of cells says of its pattern, and what an attacker knows."""
+
+
 @table.command("audit")
+@o.in_place_of("given", [*MADE, *MARKED, *JUDGED, *BEHIND])
 def audit(
     cells: Annotated[Path, typer.Argument(metavar="CELLS", show_default=False)],
-    dims: Dims = None,
-    value: Value = None,
-    counts: Counts = False,
-    total: Totals = "Total",
-    hierarchy: Hierarchy = None,
-    suppressed: Annotated[
-        Some, typer.Option(metavar="COLUMN", help="Which cells are suppressed. Without: those that have no value.")
-    ] = None,
-    marked: Annotated[
-        Some, typer.Option("--sensitive", metavar="COLUMN", help="Which cells are sensitive, where no rule says it.")
-    ] = None,
-    lower: Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels below.")] = None,
-    upper: Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels above.")] = None,
-    rule: Rules = None,
-    zeros: Zeros = False,
-    weights: Weights = "largest",
-    priors: Priors = None,
-    records: RecordFile = None,
-    formula: Formula = None,
-    frequency: Frequency = None,
-    contributor: Contributor = None,
-    holding: Holding = None,
-    weight: Weight = None,
-    asked: Asked = None,
-    waived: Waived = None,
-    contributors: Units = None,
-    largest: LargestOnes = None,
-    beforehand: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Everybody knows each cell within this share of it.", min=0)
-    ] = None,
+    given: dict[str, Any],
     exact: Annotated[bool, typer.Option("--exact", help="All intervals to their ends.")] = False,
     output: Private = None,
     force: o.Force = False,
@@ -225,50 +168,81 @@ def audit(
     from suffice.cli.command import Command
     from suffice.tables import audit as auditing
 
-    given = dict(locals())
-    made = _table(given)
-    gaps, told = _pattern(made, given)
-    if rule or priors:
-        told = _judge(made, value, rule, zeros, weights, priors)
+    made = _table(cells, given)
+    gaps, told = _pattern(made, cells, given)
+    how = {"beforehand": given["beforehand"], "exact": exact, "threads": threads}
     with Command(quiet, as_json)._watch() as progress:
-        result = auditing.audit(
-            made, gaps, told, value, beforehand=beforehand, exact=exact, threads=threads, progress=progress
-        )
+        result = auditing.audit(made, gaps, told, given["value"], progress=progress, **how)
     if output is not None:
-        _write(made, result.frame(), output, [path for path in (cells, records) if path], force)
+        _write(made, result.frame(), output, [path for path in (cells, given["records"]) if path], force)
     _tell_audit(result, quiet, as_json)
 
 
-def _table(given: dict[str, Any]) -> Table:
+def _source(path: Path | None, given: dict[str, Any]) -> Any:
+    """A file with the encoding of its text, unless its kind says that."""
+    from suffice.files.format import in_encoding
+    from suffice.files.kind import kind_by_suffix
+
+    says = path is None or kind_by_suffix(path) in ("parquet", "feather", "excel")
+    return path if says else in_encoding(path, given["encoding"])
+
+
+def _hierarchies(given: dict[str, Any]) -> dict[str, Any]:
+    from suffice.tables.hierarchy import read_hierarchy
+
+    found: dict[str, Any] = {}
+    for text in given["hierarchy"] or ():
+        name, sign, path = text.partition("=")
+        if not sign:
+            raise UsageError("--hierarchy needs DIMENSION=FILE.")
+        total = given["total"].split(",")[0].rpartition("=")[2]
+        one = read_hierarchy(name, path, total, given["encoding"])
+        found[name] = found[name].joined(one) if name in found else one
+    return found
+
+
+def _totals(text: str, dims: list[str]) -> Any:
+    """Codes for all dimensions, or by dimension: an empty one says that it has none."""
+    words = names(text)
+    by = dict(word.split("=", 1) for word in words if word.partition("=")[0] in dims and "=" in word)
+    if not by:
+        return words
+    common = [word for word in words if word.partition("=")[0] not in by]
+    return {name: by.get(name, common or ["Total"]) or None for name in dims}
+
+
+def _of_records(path: Path, given: dict[str, Any]) -> Table:
+    from suffice.tables.table import Table
+
+    codes = names(given["total"])
+    people = ("frequency", "contributor", "holding", "weight", "asked", "waived")
+    return Table.of_records(
+        _source(path, given),
+        names(given["dims"]) if given["dims"] else None,
+        names(given["values"] or ""),
+        formula=given["formula"],
+        hierarchies=_hierarchies(given),
+        total=codes[0] if codes else "Total",
+        **{name: given[name] for name in people if name in given},
+    )
+
+
+def _table(cells: Path | None, given: dict[str, Any]) -> Table:
     """The table of a file of cells, or of the records behind it."""
     from suffice.tables.table import Table
 
+    value = given["value"]
     if given["records"] is not None:
-        wanted = (
-            "dims",
-            "formula",
-            "total",
-            "hierarchy",
-            "frequency",
-            "contributor",
-            "holding",
-            "weight",
-            "asked",
-            "waived",
-        )
-        value = given["value"]
-        return _of_records(
-            given["records"], {name: given[name] for name in wanted} | {"values": value if value != "count" else None}
-        )
-    if not given["dims"] or not given["value"]:
+        return _of_records(given["records"], given | {"values": value if value != "count" else None})
+    if not given["dims"] or not value:
         raise UsageError("A file of cells needs --dims and --value.")
-    dims, value = names(given["dims"]), given["value"]
+    dims = names(given["dims"])
     return Table.of_cells(
-        given["cells"],
+        _source(cells, given),
         dims,
         [value],
         total=_totals(given["total"], dims),
-        hierarchies=_hierarchies(given["hierarchy"], given["total"]),
+        hierarchies=_hierarchies(given),
         counts=[value] if given["counts"] else [],
         records=given["frequency"],
         units=given["contributors"],
@@ -276,29 +250,28 @@ def _table(given: dict[str, Any]) -> Table:
     )
 
 
-def _judge(
-    made: Table, value: str | None, rule: o.Texts, zeros: bool, weights: str, priors: Path | None
-) -> Sensitivity:
+def _judge(made: Table, given: dict[str, Any]) -> Sensitivity:
     from dataclasses import replace
 
     from suffice.tables.rules import MinimumFrequency, rule_of
     from suffice.tables.sensitivity import find_sensitive, read_priors
 
+    rule, priors = given["rule"], given["priors"]
     if not rule and priors is None:
         raise UsageError("No rule says what is sensitive.\nGive --rule frequency=4, --rule p=10, or others.")
     rules = [rule_of(text) for text in rule or ()]
-    rules = [replace(each, zeros=zeros) if isinstance(each, MinimumFrequency) else each for each in rules]
-    laid = read_priors(priors, [axis.name for axis in made.grid.axes]) if priors else []
-    return find_sensitive(made, rules, value, weights=weights, priors=laid)
+    rules = [replace(each, zeros=given["zeros"]) if isinstance(each, MinimumFrequency) else each for each in rules]
+    laid = read_priors(priors, [axis.name for axis in made.grid.axes], given["encoding"]) if priors else []
+    return find_sensitive(made, rules, given["value"], weights=given["weights"], priors=laid)
 
 
-def _pattern(made: Table, given: dict[str, Any]) -> tuple[Any, Sensitivity | None]:
-    """Which cells are suppressed, and what the file itself says of sensitive ones."""
+def _pattern(made: Table, cells: Path, given: dict[str, Any]) -> tuple[Any, Sensitivity | None]:
+    """Which cells are suppressed, and which are sensitive: rules say it, or the file itself."""
     from suffice.tables.pattern import pattern_of
 
-    return pattern_of(
-        made, given["cells"], given["value"], given["suppressed"], given["marked"], given["lower"], given["upper"]
-    )
+    columns = (given[name] for name in ("value", "suppressed", "marked", "lower", "upper"))
+    gaps, told = pattern_of(made, _source(cells, given), *columns)
+    return gaps, _judge(made, given) if given["rule"] or given["priors"] else told
 
 
 def _write(made: Table, more: dict[str, Any], output: Path, sources: list[Path], force: bool) -> None:

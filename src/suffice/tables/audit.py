@@ -3,61 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from suffice.algebra.array import Array, Flags
+from suffice.algebra.array import Flags
 from suffice.errors import InputError, UsageError, count_of
 from suffice.progress import Progress
 from suffice.rows.threads import cores
-from suffice.tables.contributors import Makeup
-from suffice.tables.sensitivity import BY_NUMBERS, Sensitivity, value_of
-from suffice.tables.solver import NoAnswer, Polytope, Solver, some_point
+from suffice.tables.chase import Chase
+from suffice.tables.connected import parts_of
+from suffice.tables.secret import EXPOSED, POSSIBLE, PROTECTED, UNJUDGED, Secret
+from suffice.tables.sensitivity import Sensitivity, value_of
+from suffice.tables.solver import Polytope, some_point
 from suffice.tables.table import Table
+from suffice.tables.targets import Targets
 
-POSSIBLE = 3
-"""Whole numbers that must be possible for a count."""
-CHUNK = 32
-CLOSE = 1e-6
-"""Of the largest cell around: what two ends of an interval may lie apart and be one number."""
 COARSE = 0.01
 """Of a protection level: what the last digits of cells around may make of an interval that just reaches it."""
-EXPOSED, PROTECTED, UNJUDGED = "exposed", "protected", "not judged"
-
-
-@dataclass(frozen=True, repr=False)  # no value of a cell is printed
-class Secret:
-    """A cell, or a sum of suppressed cells, that was to be kept from an attacker.
-
-    cells: which, with signs
-    low, high: between these an attacker must look; they are `exact`, or he must look at least there
-    numbers: possible whole numbers of a count, at most three; None for other values
-    room: what the solver and the last digits may make of it
-    insider: a lone contributor of another cell who knows that one: its number
-    """
-
-    cells: tuple[tuple[int, int], ...]
-    value: float
-    lower: float
-    upper: float
-    low: float = np.nan
-    high: float = np.nan
-    exact: bool = False
-    numbers: int | None = None
-    room: float = 0.0
-    verdict: str = UNJUDGED
-    insider: int | None = None
-    why: str = ""
-
-    @property
-    def is_sum(self) -> bool:
-        return len(self.cells) > 1
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -177,7 +143,7 @@ def audit(
     if unknown and beforehand is not None:
         raise UsageError("What everybody knows beforehand is a share of values, and suppressed cells have none here.")
     look = _Look(table, name, sensitivity, beforehand, exact, threads or cores(), progress)
-    targets, unjudged = look.targets(gaps)
+    targets, unjudged = look.wanted.of(gaps)
     found = look.judged(targets, gaps)
     if sensitivity is None:
         unjudged = ["what must be protected, and how well: no rules and no levels were given"]
@@ -220,78 +186,12 @@ class _Look:
     progress: Progress | None
 
     @property
-    def whole(self) -> bool:
-        return self.name in self.table.counts
-
-    def targets(self, gaps: Flags) -> tuple[list[Secret], list[str]]:
-        """Sensitive cells and sums of suppressed cells that are sensitive together."""
-        x, given = self.table.values[self.name], self.sensitivity
-        if given is None:
-            return [Secret(((int(cell), 1),), float(x[cell]), 0.0, 0.0) for cell in np.flatnonzero(gaps)], []
-        cells = [
-            Secret(((int(cell), 1),), float(x[cell]), float(given.lower[cell]), float(given.upper[cell]))
-            for cell in np.flatnonzero(given.sensitive)
-        ]
-        sums, unjudged = self._sums(gaps, self.table.relations, self.table.totals)
-        return [*cells, *sums], unjudged
-
-    def _sums(
-        self, gaps: Flags, relations: sparse.csr_array, totals: NDArray[np.int64]
-    ) -> tuple[list[Secret], list[str]]:
-        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors."""
-        given, rows = self.sensitivity, relations.tocoo()
-        assert given is not None
-        part = (rows.col != totals[rows.row]) & (rows.data != 0) & ~self.table.impossible[rows.col]
-        here = part & (gaps | self.table.hidden)[rows.col]
-        parts = sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=relations.shape)
-        count = np.diff(parts.indptr)
-        some = (count > 1) & (count < np.bincount(rows.row[part], minlength=len(count)))
-        parts = sparse.csr_array(parts[np.flatnonzero(some)])
-        if not parts.shape[0]:
-            return [], []
-        if not given.rules:
-            return [], ["sums of suppressed cells: no rules were given to judge them by"]
-        try:
-            pooled = self.table.makeup(self.name, given.weights, parts)
-            flags = [rule.sensitive(pooled) for rule in given.rules]
-        except UsageError:
-            return [], ["sums of suppressed cells: who stands behind the cells is not known"]
-        level = self._level(pooled, flags)
-        unjudged = self._if_the_same(parts, np.any(flags, axis=0), level)
-        value = parts @ np.nan_to_num(self.table.values[self.name])
-        found: dict[tuple[tuple[int, int], ...], Secret] = {}
-        for row in np.flatnonzero(np.any(flags, axis=0)):
-            begin, end = parts.indptr[row : row + 2]
-            cells = tuple(
-                sorted(zip(parts.indices[begin:end].tolist(), parts.data[begin:end].astype(int).tolist(), strict=True))
-            )
-            lower = level[row] if self._signed else min(level[row], abs(value[row]))
-            found[cells] = Secret(cells, float(value[row]), float(lower), float(level[row]))
-        return list(found.values()), unjudged
-
-    def _level(self, pooled: Makeup, flags: Sequence[Flags]) -> Array:
-        assert self.sensitivity is not None
-        level = np.zeros(len(pooled.value))
-        for rule, flag in zip(self.sensitivity.rules, flags, strict=True):
-            if not (self.whole and isinstance(rule, BY_NUMBERS)):
-                level = np.where(flag, np.maximum(level, rule.level(pooled)), level)
-        return level
-
-    def _if_the_same(self, parts: sparse.csr_array, judged: Flags, level: Array) -> list[str]:
-        """What summaries of cells leave open: the same contributors may stand behind several."""
-        given = self.sensitivity
-        if self.table.contributors is not None or given is None:
-            return []
-        worst = self.table.makeup(self.name, given.weights, parts, same=True)
-        flags = [rule.sensitive(worst) for rule in given.rules]
-        more = np.any(flags, axis=0) & (~judged | (self._level(worst, flags) > level * (1 + 1e-9)))
-        return ["sums of suppressed cells: whether the same contributors stand behind them"] if more.any() else []
+    def wanted(self) -> Targets:
+        return Targets(self.table, self.name, self.sensitivity)
 
     @property
-    def _signed(self) -> bool:
-        people, values = self.table.contributors, self.table.values[self.name]
-        records = people.values.get(self.name) if people is not None else None
-        return bool((values < 0).any() or (records is not None and (records < 0).any()))
+    def whole(self) -> bool:
+        return self.wanted.whole
 
     def judged(self, targets: Sequence[Secret], gaps: Flags) -> list[Secret]:
         """Every target with its interval and its verdict."""
@@ -310,7 +210,7 @@ class _Look:
                 work.setdefault(tuple(sorted({int(owner[cell]) for cell in some})), []).append(target)
         for numbers, those in work.items():
             space, cells = self._space(parts, numbers)
-            found += _Chase(space, cells, self.whole, self.exact or self.sensitivity is None, self.threads).run(those)
+            found += Chase(space, cells, self.whole, self.exact or self.sensitivity is None, self.threads).run(those)
             done += len(those)
             if self.progress is not None:
                 self.progress("auditing", done, max(len(targets), 1))
@@ -323,7 +223,7 @@ class _Look:
         cells = np.concatenate([parts[number][1] for number in numbers])
         matrix = sparse.csr_array(self.table.relations[rows][:, cells])
         start = self.table.values[self.name][cells]
-        low = np.full(len(cells), -np.inf if self._signed else 0.0)
+        low = np.full(len(cells), -np.inf if self.wanted.signed else 0.0)
         if np.isnan(start).any():
             shown = self.table.values[self.name].copy()
             shown[cells] = 0.0
@@ -376,7 +276,7 @@ class _Look:
             left[own] = False
             away = ~np.isin(home, home[own]) | (gaps & ~left)
             rows = np.unique(self.table.relations.tocsc()[:, own].indices)  # equations that its own cells are in
-            fresh, more = self._sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])
+            fresh, more = self.wanted.sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])
             unjudged.update(more)
             targets = [t for t in [*base, *fresh] if t.cells not in known and not away[[c for c, _ in t.cells]].any()]
             return replace(self, progress=None).judged([replace(t, insider=insider) for t in targets], left)
@@ -396,7 +296,7 @@ class _Look:
     def _named(self) -> bool:
         people, known = self.table.contributors, self.table.known
         if people is not None:
-            return people.named
+            return people.names is not None
         return known is not None and not np.isnan(known.units).any()
 
     def _unknown(self, gaps: Flags) -> Flags:
@@ -410,158 +310,3 @@ class _Look:
         if table.known is None or np.isnan(table.known.units).any():
             return None
         return np.where(table.known.units[cells] == 1, cells, -1)  # of different cells different ones
-
-
-def parts_of(relations: sparse.csr_array, unknown: Flags) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Unknown cells that hang together, with the equations between them."""
-    cells = np.flatnonzero(unknown)
-    matrix = sparse.csr_array(relations[:, cells])
-    matrix.eliminate_zeros()
-    rows = np.flatnonzero(np.diff(matrix.indptr))
-    matrix = sparse.csr_array(matrix[rows])
-    pairs = matrix.tocoo()
-    size = len(rows) + len(cells)
-    graph = sparse.csr_array((np.ones(pairs.nnz), (pairs.row, len(rows) + pairs.col)), shape=(size, size))
-    count, label = connected_components(graph, directed=False)
-    order = np.argsort(label, kind="stable")
-    for here in np.split(order, np.searchsorted(label[order], np.arange(1, count))):
-        yield rows[here[here < len(rows)]], cells[here[here >= len(rows)] - len(rows)]
-
-
-def _row(matrix: sparse.csr_array, number: int) -> Array:
-    begin, end = matrix.indptr[number : number + 2]
-    found = np.zeros(matrix.shape[1])
-    found[matrix.indices[begin:end]] = matrix.data[begin:end]
-    return found
-
-
-class _Chase:
-    """Targets in one polytope: many at once first, then one by one what is still open."""
-
-    def __init__(self, space: Polytope, cells: NDArray[np.int64], whole: bool, exact: bool, threads: int) -> None:
-        self.space, self.whole, self.exact = space, whole, exact
-        self.threads = threads
-        self.place = {int(cell): number for number, cell in enumerate(cells)}
-
-    def run(self, targets: Sequence[Secret]) -> list[Secret]:
-        costs = sparse.csr_array(self._costs(targets))
-        seen = _Seen(costs, targets, self.space, self.whole)
-        try:
-            if not self.exact:
-                self._together(costs, seen)
-            self._alone(costs, seen)
-        except NoAnswer as problem:
-            return [replace(each, why=str(problem)) for each in targets]
-        return [self._told(number, target, costs, seen) for number, target in enumerate(targets)]
-
-    def _costs(self, targets: Sequence[Secret]) -> sparse.coo_array:
-        triples = [(n, self.place[cell], sign) for n, target in enumerate(targets) for cell, sign in target.cells]
-        row, column, sign = np.array(triples, dtype=np.int64).T
-        return sparse.coo_array((sign.astype(float), (row, column)), shape=(len(targets), len(self.place)))
-
-    def _together(self, costs: sparse.csr_array, seen: _Seen) -> None:
-        """Random objectives, all open targets up and all down, for as long as that closes some."""
-        rng, solver = np.random.default_rng(1), Solver(self.space)
-        while True:
-            before = seen.open.sum()
-            for sign, side in ((1.0, seen.open_low), (-1.0, seen.open_high)):
-                mix = np.where(side, rng.uniform(0.5, 1.5, len(side)), 0.0)
-                if side.any():
-                    seen.add(solver.least(sign * np.asarray(costs.T @ mix)))
-            if not seen.open.any() or before - seen.open.sum() <= 0.02 * before:
-                return
-
-    def _alone(self, costs: sparse.csr_array, seen: _Seen) -> None:
-        open_ = np.arange(len(seen.low)) if self.exact else np.flatnonzero(seen.open)
-        chunks = [open_[begin : begin + CHUNK] for begin in range(0, len(open_), CHUNK)]
-
-        costs.sum_duplicates()
-
-        def ends(chunk: NDArray[np.int64]) -> list[tuple[int, float, float, list[Array]]]:
-            solver, found = Solver(self.space), []
-            for number in chunk:
-                cost = _row(costs, int(number))
-                points = [solver.least(cost), solver.least(-cost)]
-                found.append((int(number), float(cost @ points[0]), float(cost @ points[1]), points))
-            return found
-
-        with ThreadPoolExecutor(self.threads) as pool:
-            for chunk in pool.map(ends, chunks):
-                for number, low, high, points in chunk:
-                    for point in points if self.whole or not self.exact else ():
-                        seen.add(point)
-                    seen.end(number, low, high)
-
-    def _told(self, number: int, target: Secret, costs: sparse.csr_array, seen: _Seen) -> Secret:
-        low, high = (self._far(each, seen.start[number]) for each in (seen.low[number], seen.high[number]))
-        told = replace(target, low=low, high=high, exact=bool(seen.ended[number]), room=float(seen.room[number]))
-        if not self.whole:
-            return told
-        try:
-            return replace(told, numbers=self._numbers(number, costs, seen))
-        except NoAnswer as problem:
-            return replace(told, low=np.nan, why=str(problem))
-
-    def _far(self, end: float, start: float) -> float:
-        """An end at the border of the solver's world is no end."""
-        return float(end if abs(end - start) < self.space.far * (1 - 1e-6) else np.copysign(np.inf, end - start))
-
-    def _numbers(self, number: int, costs: sparse.csr_array, seen: _Seen) -> int:
-        """How many whole numbers are possible, at most three."""
-        some = seen.numbers[number]
-        room = np.floor(seen.high[number] + 1e-6) - np.ceil(seen.low[number] - 1e-6) + 1
-        if len(some) >= POSSIBLE:
-            return POSSIBLE
-        if seen.ended[number] and room <= len(some):
-            return len(some)
-        cost = _row(costs, number)
-        solver = Solver(self.space, whole=True)
-        ends = [round(float(cost @ solver.least(sign * cost))) for sign in (1.0, -1.0)]
-        some = some | set(ends)
-        if len(some) < POSSIBLE and ends[1] - ends[0] > 1 and solver.between(cost, ends[0] + 1, ends[1] - 1):
-            return POSSIBLE
-        return min(len(some), POSSIBLE)
-
-
-class _Seen:
-    """What points of the polytope have shown of the targets."""
-
-    def __init__(self, costs: sparse.csr_array, targets: Sequence[Secret], space: Polytope, whole: bool) -> None:
-        self.costs, self.whole = costs, whole
-        at = np.asarray(costs @ space.start)
-        self.low, self.high = at.copy(), at.copy()
-        self.ended = np.zeros(len(targets), dtype=bool)
-        self.start, self.room = at, CLOSE * np.maximum(np.abs(at), space.unit)
-        self.goal_low = at - np.maximum([target.lower for target in targets] - self.room, 0.0)
-        self.goal_high = at + np.maximum([target.upper for target in targets] - self.room, 0.0)
-        self.numbers: list[set[int]] = [set() for _ in targets]
-        self.add(space.start)
-
-    def add(self, point: Array) -> None:
-        at = np.asarray(self.costs @ point)
-        self.low, self.high = np.minimum(self.low, at), np.maximum(self.high, at)
-        if self.whole and np.abs(point - np.rint(point)).max(initial=0.0) < 1e-6:
-            for some, number in zip(self.numbers, np.rint(at).astype(int), strict=True):
-                if len(some) < POSSIBLE:
-                    some.add(int(number))
-
-    def end(self, number: int, low: float, high: float) -> None:
-        self.low[number], self.high[number], self.ended[number] = low, high, True
-
-    @property
-    def _few(self) -> Flags:
-        if self.whole:
-            return np.array([len(some) < POSSIBLE for some in self.numbers])
-        return np.asarray(self.high - self.low <= 3 * self.room)
-
-    @property
-    def open_low(self) -> Flags:
-        return np.asarray((self.low > self.goal_low) | self._few)
-
-    @property
-    def open_high(self) -> Flags:
-        return np.asarray((self.high < self.goal_high) | self._few)
-
-    @property
-    def open(self) -> Flags:
-        return self.open_low | self.open_high

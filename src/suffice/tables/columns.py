@@ -30,14 +30,14 @@ def columns_of_file(data: Any, names: Sequence[str]) -> pa.Table:
     return pa.Table.from_batches(list(rows.batches(wanted)))
 
 
-def text_of(path: str | os.PathLike[str], what: str) -> str:
+def text_of(path: str | os.PathLike[str], what: str, encoding: str | None = None) -> str:
     """The text of a small file."""
     where = Path(path)
     if not where.is_file():
         raise FileError(f"{where.name}, {what}, is no file.\nCheck the path.")
-    text = attempt(lambda: where.read_text(encoding="utf-8-sig"))
+    text = attempt(lambda: where.read_text(encoding=encoding or "utf-8-sig"))
     if text is None:
-        raise InputError(f"{where.name}, {what}, is not text in UTF-8.\nSave it as such.")
+        raise InputError(f"{where.name}, {what}, is not text in {encoding or 'UTF-8'}.\nName its encoding.")
     return text
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
-from suffice.errors import UsageError
+from suffice.errors import InputError, UsageError
+from suffice.tables.columns import codes_of, marks_of, numbers_of
 
 CONVENTIONS = ("largest", "repeated")
 LARGEST = 8
@@ -56,6 +58,31 @@ class Makeup:
             )
         return np.asarray(self.largest[:, :count].sum(axis=1))
 
+    def pooled(self, groups: sparse.csr_array, same: bool) -> Makeup:
+        """Of sums of cells, a row of `groups` each: their contributors are different ones, or the same."""
+        width = self.largest.shape[1]
+        largest = np.zeros((groups.shape[0], width))
+        for row in range(groups.shape[0]):
+            cells = groups.indices[groups.indptr[row] : groups.indptr[row + 1]]
+            some = self.largest[cells]
+            top = some.sum(axis=0) if same else np.sort(some.ravel())[::-1][:width]
+            largest[row, : len(top)] = top
+        none = np.zeros(largest.shape, dtype=bool)
+        value, size, records, units = (groups @ each for each in (self.value, self.size, self.records, self.units))
+        if not same:
+            return Makeup(value, size, records, units, largest, none, none)
+        here, fewest = groups.tocoo(), np.zeros(groups.shape[0])
+        np.maximum.at(fewest, here.row, self.units[here.col])
+        return Makeup(value, size, records, fewest, largest, none, none)
+
+    @classmethod
+    def stacked(cls, several: Sequence[Makeup]) -> Makeup:
+        """The cells of several, one after the other; of the largest as many as all know."""
+        width = min(each.largest.shape[1] for each in several)
+        columns = {name: [getattr(each, name) for each in several] for name in cls.__dataclass_fields__}
+        return cls(**{name: np.concatenate([c[:, :width] if c.ndim > 1 else c for c in some])
+                      for name, some in columns.items()})  # fmt: skip
+
     def __getitem__(self, cells: NDArray[np.int64]) -> Makeup:
         return replace(self, **{name: getattr(self, name)[cells] for name in self.__dataclass_fields__})
 
@@ -66,7 +93,7 @@ class Contributors:
 
     inner: the inner cell of every record
     unit: whose record it is: a contributor, or the holding that it belongs to
-    named: whether contributors were named; else every record is its own
+    names: of the units; None where nobody was named and every record is its own
     """
 
     inner: NDArray[np.int64]
@@ -76,7 +103,62 @@ class Contributors:
     values: Mapping[str, Array]
     asked: Flags
     waived: Flags
-    named: bool = False
+    names: NDArray[np.str_] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        records: pa.Table,
+        inner: NDArray[np.int64],
+        values: Sequence[str],
+        *,
+        frequency: str | None = None,
+        contributor: str | None = None,
+        holding: str | None = None,
+        weight: str | None = None,
+        asked: str | None = None,
+        waived: str | None = None,
+    ) -> Contributors:
+        """From columns of a file; one record that asked speaks for all of a unit, a waiver must be on every one."""
+        names, unit = _units(records, contributor, holding)
+        every = np.bincount(unit)
+        marks = [marks_of(records, name) if name else np.zeros(len(unit), dtype=bool) for name in (asked, waived)]
+        speaks, waives = (np.bincount(unit, mark) for mark in marks)
+        return cls(
+            inner,
+            unit,
+            _from_zero(records, frequency, "counts"),
+            _from_zero(records, weight, "weights"),
+            {name: numbers_of(records, name) for name in values},
+            speaks > 0,
+            waives == every,
+            names,
+        )
+
+    @classmethod
+    def joined(cls, several: Sequence[Contributors], values: Sequence[str]) -> Contributors | None:
+        """Those of several files, the inner cells numbered on; None where a file does not name them."""
+        named = [each.names for each in several if each.names is not None]
+        if len(named) < len(several):
+            return None
+        names, back = np.unique(np.concatenate(named), return_inverse=True)
+        homes = np.split(back, np.cumsum([len(some) for some in named])[:-1])
+        begins = np.cumsum([0, *(int(each.inner.max(initial=-1)) + 1 for each in several)])
+        asked, waived = np.zeros(len(names), dtype=bool), np.ones(len(names), dtype=bool)
+        for each, home in zip(several, homes, strict=True):
+            asked[home] |= each.asked
+            waived[home] &= each.waived
+        pairs = list(zip(several, homes, begins, strict=False))
+        return cls(
+            np.concatenate([each.inner + begin for each, _, begin in pairs]),
+            np.concatenate([home[each.unit] for each, home, _ in pairs]),
+            np.concatenate([each.frequency for each in several]),
+            np.concatenate([each.weight for each in several]),
+            {name: np.concatenate([each.values[name] for each in several]) for name in values},
+            asked,
+            waived,
+            names,
+        )
 
     def makeup(self, groups: sparse.csr_array, name: str | None, weights: str = "largest") -> Makeup:
         """Of sets of inner cells, a row of `groups` each; a value's contributions, or the records' own.
@@ -137,3 +219,26 @@ def _repeated(largest: Array, times: Array, asked: Flags, waived: Flags) -> tupl
     first = np.argmax(share > 0, axis=2)
     marks = [np.take_along_axis(each, first, axis=1) & (share > 0).any(axis=2) for each in (asked, waived)]
     return np.einsum("gsk,gk->gs", share, largest), marks[0], marks[1]
+
+
+def _units(
+    records: pa.Table, contributor: str | None, holding: str | None
+) -> tuple[NDArray[np.str_] | None, NDArray[np.int64]]:
+    """Names, and whose record it is, as a number: the holding's where a contributor has one."""
+    if contributor is None and holding is None:
+        return None, np.arange(records.num_rows)
+    own = codes_of(records, contributor) if contributor else np.arange(records.num_rows).astype(np.str_)
+    if holding is not None:
+        above = [None if word in (None, "") else str(word) for word in records[holding].to_pylist()]
+        own = np.array([f"c{one}" if up is None else f"h{up}" for one, up in zip(own, above, strict=True)])
+    names, unit = np.unique(own, return_inverse=True)
+    return names, np.asarray(unit, dtype=np.int64)
+
+
+def _from_zero(records: pa.Table, name: str | None, what: str) -> Array:
+    """Weights or counts; one for each record where no column has them."""
+    found = np.ones(records.num_rows) if name is None else numbers_of(records, name)
+    if (found < 0).any() or (what == "counts" and (found % 1 != 0).any()):
+        bad, are = {"counts": ("negative or fractional", "whole numbers")}.get(what, ("negative", "numbers"))
+        raise InputError(f"Column {name!r} holds {bad} {what}.\n{what.capitalize()} are {are} from zero.")
+    return found

@@ -13,12 +13,12 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import lsmr
 
 from suffice.algebra.array import Array, Flags
-from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
+from suffice.errors import GuardError, InfeasibleError, InputError, UsageError, count_of
 from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed
-from suffice.tables.audit import parts_of
 from suffice.tables.axis import Axis
 from suffice.tables.columns import codes_of, columns_of_file, numbers_of
+from suffice.tables.connected import parts_of
 from suffice.tables.sensitivity import value_of
 from suffice.tables.table import Table
 
@@ -35,9 +35,8 @@ class Decimals:
     """Inner cells of a table, those that were suppressed as decimal numbers; every total follows by adding up.
 
     inner: the cells that are no sums
-    draws: two draws x inner cells x values, the second, which stays here, twice as wide: what both agree on is told by
-        the published cells, whatever is drawn
-    apart: the first less the second, without the digits that large numbers would hide
+    draws: two draws x inner cells x values, the second, which stays here, twice as wide
+    residuals: what was drawn in each: a sum that both leave as it is follows from the published cells
     holding: cells x inner cells
     accepted: rules that would have stopped it, each with the reason
     """
@@ -47,7 +46,7 @@ class Decimals:
     suppressed: Flags
     inner: NDArray[np.int64]
     draws: Array
-    apart: Array
+    residuals: Array
     holding: sparse.csr_array
     accepted: Mapping[str, str]
 
@@ -71,14 +70,16 @@ class Decimals:
         told = float((rows @ self.draws[0]).sum(axis=0)[self.values.index(value) if value else 0])
         if not (self.suppressed | self.table.hidden)[list(cells)].any():
             return "published", told
-        return ("publishable" if self._same((rows @ self.apart).sum(axis=0)).all() else "hidden"), told
+        return ("publishable" if self._unmoved(rows.sum(axis=0)[None, :])[0] else "hidden"), told
 
     def told(self) -> Flags:
         """Suppressed cells that follow from the published ones: there the suppression has failed."""
-        return self.suppressed & self._same(self.holding @ self.apart).all(axis=1)
+        return self.suppressed & self._unmoved(self.holding)
 
-    def _same(self, apart: Array) -> Flags:
-        return np.asarray(np.abs(apart) <= WHOLE * np.abs(self.apart).max(initial=0.0))
+    def _unmoved(self, rows: Any) -> Flags:
+        """Sums of inner cells that no draw moves: neither of two does, so that none is told by chance."""
+        room = WHOLE * np.abs(self.residuals).max(initial=0.0)
+        return np.asarray(np.all([np.abs(rows @ each).max(axis=1) <= room for each in self.residuals], axis=0))
 
     @property
     def error(self) -> float:
@@ -136,18 +137,18 @@ def decimals(
         fitted = kept + _solved(rows, rest - rows @ kept, moved)[0]
         _refuse_modulo(y[inner[open_]], fitted, least, accept or {})
         least = fitted
-    draws, apart = np.stack([known, known]), np.zeros(known.shape)
-    for number, sign in enumerate((1, -1)):  # of two sizes: else they agree by chance in one direction
-        residual = (number + 1) * spread * moved[:, number * len(names) :][:, : len(names)]
-        draws[number, open_] = least + residual
-        apart[open_] += sign * residual
+    draws, residuals = np.stack([known, known]), np.zeros((2, *known.shape))
+    for number in range(2):
+        residuals[number, open_] = (number + 1) * spread * moved[:, number * len(names) :][:, : len(names)]
+        draws[number, open_] = least + residuals[number, open_]
     reasons = dict(accept or {}) if modulo else {}
-    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, apart, holding, reasons)
+    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, residuals, holding, reasons)
     failed = np.flatnonzero(found.told())
     if len(failed):
-        first = table.label(int(failed[0]))
+        first, many = table.label(int(failed[0])), len(failed)
+        follow = f"{count_of(many, 'suppressed cell')} {'follow' if many > 1 else 'follows'}"
         raise GuardError(
-            f"{len(failed):,} suppressed cells follow from the published ones (the first: {first}).\n"
+            f"{follow} from the published ones (the first: {first}).\n"
             "Suppress more cells around them: an audit says how well each is protected."
         )
     return found

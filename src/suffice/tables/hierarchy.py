@@ -111,11 +111,11 @@ def levels(name: str, lines: Iterable[str], total: str, sign: str = "@") -> Axis
     return parents(name, pairs)
 
 
-def read_hierarchy(name: str, path: str | os.PathLike[str], total: str = "Total") -> Axis:
+def read_hierarchy(name: str, path: str | os.PathLike[str], total: str = "Total", encoding: str | None = None) -> Axis:
     """The axis in a file: .hrc, or CSV of child and parent, of mapsFrom, mapsTo and sign, or of levels and codes."""
     import csv
 
-    where, text = Path(path), text_of(path, f"the hierarchy of {name}")
+    where, text = Path(path), text_of(path, f"the hierarchy of {name}", encoding)
     if where.suffix.lower() == ".hrc":
         return levels(name, text.splitlines(), total)
     rows = list(csv.DictReader(text.splitlines()))

@@ -139,12 +139,12 @@ def _lay_down(table: Table, prior: Prior, cell: int, sensitive: Flags, forced: F
             )
 
 
-def read_priors(path: str | os.PathLike[str], dims: Sequence[str]) -> list[Prior]:
+def read_priors(path: str | os.PathLike[str], dims: Sequence[str], encoding: str | None = None) -> list[Prior]:
     """Decisions in a file: the dimensions with status, cost, lower and upper; or lines as tau-ARGUS has them.
 
     Those are codes, then u, s or p, or c and a cost, or pl and two levels, lower and upper.
     """
-    where, text = Path(path), text_of(path, "decisions beforehand")
+    where, text = Path(path), text_of(path, "decisions beforehand", encoding)
     lines = [line for line in text.splitlines() if line.strip()]
     sign = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sign)]

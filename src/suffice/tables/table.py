@@ -16,15 +16,14 @@ from scipy import sparse
 from suffice.algebra.array import Array, Flags
 from suffice.errors import InputError, UsageError
 from suffice.tables.axis import Axis
+from suffice.tables.cells import EXACT, in_order, joined_axes, moved, once, placed
 from suffice.tables.columns import codes_of, columns_of_file, marks_of, numbers_of
 from suffice.tables.contributors import Contributors, Makeup
 from suffice.tables.dimensions import Dimensions
-from suffice.tables.grid import Grid
+from suffice.tables.grid import Grid, Places
 
 COUNT = "count"
 """The value of a table of counts."""
-EXACT = 1e-9
-"""What sums may miss, as a share of the absolute cells of their equation."""
 Total = str | Sequence[str] | Mapping[str, str | None]
 
 
@@ -92,16 +91,10 @@ class Table:
         keys, first, inner = np.unique(leaves @ grid.strides, return_index=True, return_inverse=True)
         del keys
         holds = grid.holding(leaves[first])
-        ones = np.ones(len(leaves))
-        people = Contributors(
-            inner,
-            _units(records, contributor, holding),
-            _counts_of(records, frequency) if frequency else ones,
-            _weights_of(records, weight) if weight else ones,
-            {name: numbers_of(records, name) for name in values},
-            *_by_unit(records, _units(records, contributor, holding), asked, waived),
-            named=contributor is not None or holding is not None,
-        )
+        people = Contributors.of(
+            records, inner, values,
+            frequency=frequency, contributor=contributor, holding=holding, weight=weight, asked=asked, waived=waived,
+        )  # fmt: skip
         sums = {
             name: holds @ np.bincount(inner, each * people.weight, holds.shape[1])
             for name, each in {COUNT: people.frequency, **people.values}.items()
@@ -143,14 +136,14 @@ class Table:
         file = _arrow(columns_of_file(_framed(data), [*dims, *values, *more]))
         text = {name: codes_of(file, name) for name in dims}
         axes = tuple(Dimensions.axis_of_cells(name, text[name], total, (hierarchies or {}).get(name)) for name in dims)
-        places = np.column_stack([_placed(axis, text[axis.name]) for axis in axes])
+        places = np.column_stack([placed(axis, text[axis.name]) for axis in axes])
         every = Grid(axes, places)
         _, first, back = np.unique(every.keys, return_index=True, return_inverse=True)
-        first, back = _in_order(first, back)
+        first, back = in_order(first, back)
         grid = Grid(axes, places[first])
 
         def column(name: str, holes: bool = False) -> Array:
-            return _once(grid, numbers_of(file, name, holes), back, name)
+            return once(grid, numbers_of(file, name, holes), back, name)
 
         shown = {name: column(name, True) for name in values}
         for name in counts:
@@ -170,16 +163,16 @@ class Table:
     @classmethod
     def linked(cls, tables: Sequence[Table]) -> Table:
         """One table of the cells of several, equal cells once; a dimension that a table lacks is its total there."""
-        axes = _joined_axes(tables)
-        places = [_moved(table, axes) for table in tables]
+        axes = joined_axes([table.grid for table in tables])
+        places = [moved(table.grid, axes) for table in tables]
         grid = Grid(axes, np.concatenate(places))
         _, first, back = np.unique(grid.keys, return_index=True, return_inverse=True)
-        first, back = _in_order(first, back)
+        first, back = in_order(first, back)
         one = Grid(axes, grid.codes[first])
         names = [name for name in tables[0].values if all(name in table.values for table in tables)]
         if not names:
             raise UsageError("The tables have no value in common.\nLink tables of one value.")
-        values = {n: _once(one, np.concatenate([t.values[n] for t in tables]), back, n) for n in names}
+        values = {n: once(one, np.concatenate([t.values[n] for t in tables]), back, n) for n in names}
         starts = np.cumsum([0, *(len(place) for place in places)])
         rows = [
             sparse.csr_array((t.relations.data, back[begin + t.relations.indices], t.relations.indptr),
@@ -191,7 +184,9 @@ class Table:
             for n in ("hidden", "impossible")
         )
         counts = frozenset.intersection(*(table.counts for table in tables)) & frozenset(names)
-        table = cls(one, values, counts, sparse.csr_array(sparse.vstack(rows)), hidden == np.bincount(back), zero > 0)
+        behind = _behind(tables, names, starts, first, back)
+        relations = sparse.csr_array(sparse.vstack(rows))
+        table = cls(one, values, counts, relations, hidden == np.bincount(back), zero > 0, *behind)
         table.check()
         return table
 
@@ -233,7 +228,14 @@ class Table:
         known = self.known or Makeup.bare(value, None, None, None)
         records = value if name in self.counts else known.records
         known = replace(known, value=value, size=np.abs(value), records=records)
-        return known if groups is None else _pooled(known, groups, same)
+        return known if groups is None else known.pooled(groups, same)
+
+    def told(self, name: str) -> Makeup:
+        """A summary of who stands behind each cell; how many is not known of people who are counted and not named."""
+        found, people = self.makeup(name), self.contributors
+        if people is None or people.names is not None or name not in self.counts:
+            return found
+        return replace(found, units=np.full(len(self), np.nan))
 
     def check(self) -> None:
         """Refuses cells that do not add up: which equation, by how much."""
@@ -298,41 +300,6 @@ def _arrow(table: pa.Table) -> pa.Table:
     return table
 
 
-def _units(records: pa.Table, contributor: str | None, holding: str | None) -> NDArray[np.int64]:
-    """Whose record it is, as a number: the holding's where a contributor has one."""
-    if contributor is None and holding is None:
-        return np.arange(records.num_rows)
-    own = codes_of(records, contributor) if contributor else np.arange(records.num_rows).astype(np.str_)
-    if holding is not None:
-        above = [None if word in (None, "") else str(word) for word in records[holding].to_pylist()]
-        own = np.array([f"c{one}" if up is None else f"h{up}" for one, up in zip(own, above, strict=True)])
-    return np.asarray(np.unique(own, return_inverse=True)[1], dtype=np.int64)
-
-
-def _by_unit(records: pa.Table, units: NDArray[np.int64], *names: str | None) -> tuple[Flags, Flags]:
-    """Marks of contributors: one record that asked speaks for all, a waiver must be on every one."""
-    some, size = [], int(units.max()) + 1
-    for name, every in zip(names, (False, True), strict=True):
-        marks = marks_of(records, name) if name else np.zeros(len(units), dtype=bool)
-        hits = np.bincount(units, marks, size)
-        some.append(hits == np.bincount(units, minlength=size) if every else hits > 0)
-    return some[0], some[1]
-
-
-def _counts_of(records: pa.Table, name: str) -> Array:
-    found = numbers_of(records, name)
-    if (found < 0).any() or (found % 1 != 0).any():
-        raise InputError(f"Column {name!r} holds negative or fractional counts.\nCounts are whole numbers from zero.")
-    return found
-
-
-def _weights_of(records: pa.Table, name: str) -> Array:
-    found = numbers_of(records, name)
-    if (found < 0).any():
-        raise InputError(f"Column {name!r} holds negative weights.\nWeights are numbers from zero.")
-    return found
-
-
 def _impossible(grid: Grid, cells: Sequence[Sequence[str]], count: Array) -> Flags:
     """Cells that hold nothing beyond those named."""
     found = np.zeros(len(grid.codes), dtype=bool)
@@ -349,36 +316,6 @@ def _impossible(grid: Grid, cells: Sequence[Sequence[str]], count: Array) -> Fla
     return found
 
 
-def _placed(axis: Axis, codes: NDArray[np.str_]) -> NDArray[np.int64]:
-    words, back = np.unique(codes, return_inverse=True)
-    lost = [str(word) for word in words if str(word) not in axis.place]
-    if lost:
-        raise InputError(
-            f"The hierarchy of {axis.name} lacks {len(lost):,} codes of the file, such as {lost[0]!r}.\nAdd them to it."
-        )
-    return np.array([axis.place[str(word)] for word in words], dtype=np.int64)[back]
-
-
-def _in_order(first: NDArray[np.int64], back: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Unique things in the order in which they came."""
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[back]
-
-
-def _once(grid: Grid, values: Array, back: NDArray[np.int64], name: str) -> Array:
-    """One value for each cell; cells that are given twice must agree, and a number tells what a gap hides."""
-    found = np.full(len(grid.codes), np.nan)
-    known = ~np.isnan(values)
-    found[back[known]] = values[known]
-    wrong = np.flatnonzero(known & (np.abs(values - found[back]) > EXACT * np.abs(found[back])))
-    if len(wrong):
-        raise InputError(
-            f"The cell {grid.label(int(back[wrong[0]]))} is there twice, with values of {name!r} that contradict each "
-            f"other ({len(wrong):,} such cells).\nCorrect them: linked tables must share their cells."
-        )
-    return found
-
-
 def _refuse_uncountable(grid: Grid, value: Array, name: str) -> None:
     for what, bad in (("negative", value < 0), ("no whole number", value % 1 > 0)):
         if bad.any():
@@ -389,42 +326,24 @@ def _refuse_uncountable(grid: Grid, value: Array, name: str) -> None:
             )
 
 
-def _joined_axes(tables: Sequence[Table]) -> tuple[Axis, ...]:
-    axes: dict[str, Axis] = {}
-    for table in tables:
-        for axis in table.grid.axes:
-            axes[axis.name] = axes[axis.name].joined(axis) if axis.name in axes else axis
-    return tuple(axes.values())
+def _behind(
+    tables: Sequence[Table], names: Sequence[str], starts: Places, first: Places, back: Places
+) -> tuple[Contributors | None, sparse.csr_array | None, Makeup | None]:
+    """Who stands behind the cells of linked tables: contributors that are named in all of them, or what each tells.
 
-
-def _moved(table: Table, axes: Sequence[Axis]) -> NDArray[np.int64]:
-    """The cells of a table as places on other axes."""
-    own = {axis.name: (axis, table.grid.codes[:, k]) for k, axis in enumerate(table.grid.axes)}
-    columns = []
-    for axis in axes:
-        if axis.name in own:
-            codes, places = own[axis.name]
-            columns.append(np.array([axis.place[code] for code in codes.codes])[places])
-        elif axis.total is None:
-            raise UsageError(f"Tables without {axis.name} cannot be linked: no code of it stands for all.")
-        else:
-            columns.append(np.full(len(table), axis.place[axis.total]))
-    return np.column_stack(columns)
-
-
-def _pooled(known: Makeup, groups: sparse.csr_array, same: bool) -> Makeup:
-    """Sums of cells of which only a summary is known: their contributors are different ones, or the same."""
-    width = known.largest.shape[1]
-    largest = np.zeros((groups.shape[0], width))
-    for row in range(groups.shape[0]):
-        cells = groups.indices[groups.indptr[row] : groups.indptr[row + 1]]
-        some = known.largest[cells]
-        top = some.sum(axis=0) if same else np.sort(some.ravel())[::-1][:width]
-        largest[row, : len(top)] = top
-    none = np.zeros(largest.shape, dtype=bool)
-    value, size, records, units = (groups @ each for each in (known.value, known.size, known.records, known.units))
-    if not same:
-        return Makeup(value, size, records, units, largest, none, none)
-    here, fewest = groups.tocoo(), np.zeros(groups.shape[0])
-    np.maximum.at(fewest, here.row, known.units[here.col])
-    return Makeup(value, size, records, fewest, largest, none, none)
+    starts: where the cells of each table begin
+    first, back: the cells that are the first of their kind, and which of these every cell is
+    """
+    values = [name for name in names if name != COUNT]
+    people = [table.contributors for table in tables if table.contributors is not None]
+    joined = Contributors.joined(people, values) if len(people) == len(tables) else None
+    if joined is None:
+        makeups = [table.told(values[0] if values else COUNT) for table in tables] if len(values) < 2 else []
+        return None, None, Makeup.stacked(makeups)[first] if makeups else None
+    holds = [table.holding.tocoo() for table in tables if table.holding is not None]
+    columns = np.cumsum([0, *(each.shape[1] for each in holds)])
+    row = np.concatenate([begin + each.row for each, begin in zip(holds, starts, strict=False)])
+    column = np.concatenate([begin + each.col for each, begin in zip(holds, columns, strict=False)])
+    own = first[back[row]] == row  # a cell of two tables is told by the first
+    shape = (len(first), int(columns[-1]))
+    return joined, sparse.csr_array((np.ones(own.sum()), (back[row[own]], column[own])), shape=shape), None

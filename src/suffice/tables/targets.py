@@ -1,0 +1,100 @@
+"""What an audit looks at: sensitive cells, and sums of suppressed cells that are sensitive together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.algebra.array import Array, Flags
+from suffice.errors import UsageError
+from suffice.tables.contributors import Makeup
+from suffice.tables.secret import Secret
+from suffice.tables.sensitivity import BY_NUMBERS, Sensitivity
+from suffice.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Targets:
+    """One value of a table, and what is sensitive of it; None: nobody has said it."""
+
+    table: Table
+    name: str
+    sensitivity: Sensitivity | None
+
+    @property
+    def whole(self) -> bool:
+        return self.name in self.table.counts
+
+    def of(self, gaps: Flags) -> tuple[list[Secret], list[str]]:
+        """Sensitive cells and sums of suppressed cells that are sensitive together."""
+        x, given = self.table.values[self.name], self.sensitivity
+        if given is None:
+            return [Secret(((int(cell), 1),), float(x[cell]), 0.0, 0.0) for cell in np.flatnonzero(gaps)], []
+        cells = [
+            Secret(((int(cell), 1),), float(x[cell]), float(given.lower[cell]), float(given.upper[cell]))
+            for cell in np.flatnonzero(given.sensitive)
+        ]
+        sums, unjudged = self.sums(gaps, self.table.relations, self.table.totals)
+        return [*cells, *sums], unjudged
+
+    def sums(
+        self, gaps: Flags, relations: sparse.csr_array, totals: NDArray[np.int64]
+    ) -> tuple[list[Secret], list[str]]:
+        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors."""
+        given, rows = self.sensitivity, relations.tocoo()
+        assert given is not None
+        part = (rows.col != totals[rows.row]) & (rows.data != 0) & ~self.table.impossible[rows.col]
+        here = part & (gaps | self.table.hidden)[rows.col]
+        parts = sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=relations.shape)
+        count = np.diff(parts.indptr)
+        some = (count > 1) & (count < np.bincount(rows.row[part], minlength=len(count)))
+        parts = sparse.csr_array(parts[np.flatnonzero(some)])
+        if not parts.shape[0]:
+            return [], []
+        if not given.rules:
+            return [], ["sums of suppressed cells: no rules were given to judge them by"]
+        try:
+            pooled = self.table.makeup(self.name, given.weights, parts)
+            flags = [rule.sensitive(pooled) for rule in given.rules]
+        except UsageError:
+            return [], ["sums of suppressed cells: who stands behind the cells is not known"]
+        level = self._level(pooled, flags)
+        unjudged = self._if_the_same(parts, np.any(flags, axis=0), level)
+        value = parts @ np.nan_to_num(self.table.values[self.name])
+        found: dict[tuple[tuple[int, int], ...], Secret] = {}
+        for row in np.flatnonzero(np.any(flags, axis=0)):
+            begin, end = parts.indptr[row : row + 2]
+            cells = tuple(
+                sorted(zip(parts.indices[begin:end].tolist(), parts.data[begin:end].astype(int).tolist(), strict=True))
+            )
+            lower = level[row] if self.signed else min(level[row], abs(value[row]))
+            found[cells] = Secret(cells, float(value[row]), float(lower), float(level[row]))
+        return list(found.values()), unjudged
+
+    def _level(self, pooled: Makeup, flags: Sequence[Flags]) -> Array:
+        assert self.sensitivity is not None
+        level = np.zeros(len(pooled.value))
+        for rule, flag in zip(self.sensitivity.rules, flags, strict=True):
+            if not (self.whole and isinstance(rule, BY_NUMBERS)):
+                level = np.where(flag, np.maximum(level, rule.level(pooled)), level)
+        return level
+
+    def _if_the_same(self, parts: sparse.csr_array, judged: Flags, level: Array) -> list[str]:
+        """What summaries of cells leave open: the same contributors may stand behind several."""
+        given = self.sensitivity
+        if self.table.contributors is not None or given is None:
+            return []
+        worst = self.table.makeup(self.name, given.weights, parts, same=True)
+        flags = [rule.sensitive(worst) for rule in given.rules]
+        more = np.any(flags, axis=0) & (~judged | (self._level(worst, flags) > level * (1 + 1e-9)))
+        return ["sums of suppressed cells: whether the same contributors stand behind them"] if more.any() else []
+
+    @property
+    def signed(self) -> bool:
+        people, values = self.table.contributors, self.table.values[self.name]
+        records = people.values.get(self.name) if people is not None else None
+        return bool((values < 0).any() or (records is not None and (records < 0).any()))
