@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from suffice import Ipso, ResidualCorrelation, ScoreCorrelation
+from suffice import Ipso, Noise, ResidualCorrelation, Roles, ScoreCorrelation, Seed, protect
+from suffice.risk.copies import copied
 from tests.attacks.victims import profile, rules, unguarded
 
 
@@ -28,6 +29,15 @@ def test_copies_are_found_by_looking_them_up() -> None:
 
 def test_no_copies_where_values_change() -> None:
     assert unguarded(profile(n=100, k=2), ResidualCorrelation(d=0.9)).assessment.copies == 0
+
+
+def test_tiny_values_that_change_are_no_copies() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"y": np.exp(rng.normal(0, 6, size=(300, 2)).sum(axis=1))})  # most far below 1e-6 sd
+    release = protect(frame, Roles(confidential=["y"]), Noise("multiplicative", 1.0), seed=Seed.for_tests(1))
+    assert (np.abs(release.aligned()["y"] - frame["y"]) < 1e-6 * frame["y"].std()).mean() > 0.1
+    assert "copies" not in rules(release)
+    assert copied(frame.to_numpy(), frame.to_numpy() * (1 + 1e-8)) == 1
 
 
 def test_giants_show_through_a_high_correlation() -> None:

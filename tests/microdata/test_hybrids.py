@@ -117,6 +117,23 @@ def test_addition_out_of_reach_is_refused_or_shrunk() -> None:
     assert Addition(start=5 * Y, alpha=0.1, shrink=0.5).mask(X, Y, Z).remarks == ()
 
 
+def test_scores_of_records_that_lack_a_column() -> None:
+    Y = np.random.default_rng(1).normal(size=(60, 3))
+    frame = pd.DataFrame(Y, columns=list("abc"))
+    frame.loc[::2, "a"] = np.nan
+    roles, part = Roles(confidential=list("abc"), missing="patterns"), frame["a"].isna()
+
+    def first(method: ScoreCorrelation, name: str) -> float:
+        after = protect(frame, roles, method, seed=Seed.for_tests(1)).aligned()
+        return float(np.corrcoef(frame.loc[part, name], after.loc[part, name])[0, 1])
+
+    assert first(ScoreCorrelation((0.5, 0.2, 0.3)), "b") == pytest.approx(0.2)
+    assert first(ScoreCorrelation((0.7, 0.4, 0.3), order=(0, 2, 1)), "c") == pytest.approx(0.4)
+    protect(frame, roles, ScoreCorrelation((0.5, 0.2, None), by="svd"), seed=Seed.for_tests(1))
+    with pytest.raises(UsageError, match="one for each of the 3 variables"):
+        protect(frame.assign(c=frame["a"] + frame["b"]), roles, ScoreCorrelation((0.5, 0.2)), seed=Seed.for_tests(1))
+
+
 @pytest.mark.parametrize("kind", [ResidualCorrelation, Mixture])
 def test_what_is_told_of_each_column_goes_with_it_where_another_is_missing(kind: Any) -> None:
     frame = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 3)), columns=list("abc"))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Blend, Ipso, MicroaggregateDraws, Noise, PcaMask, Restore, Roles, Rotate, Seed, protect
+from suffice import Blend, Ipso, MicroaggregateDraws, Noise, PcaMask, Restore, ReverseMap, Roles, Rotate, Seed, protect
 from suffice.algebra.array import Array
 from suffice.algorithms.components import varimax
 from suffice.catalogue import build
@@ -141,6 +141,32 @@ def test_drawn_components_that_are_blended_with_the_original_are_hybrid_data() -
     for method in (drawn.then(Blend(alpha=0.0)), drawn.then(Restore())):
         assert "the release is synthetic data" in made(method).certificate.notes
     assert "the release is masked data" in made(PcaMask().then(Blend(alpha=0.9))).certificate.notes
+
+
+def test_what_data_are_called_follows_from_what_was_altered() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.gamma(2.0, size=(120, 2)), columns=["a", "b"])
+    frame = frame.assign(c=frame["a"] + frame["b"], d=2 * frame["a"])  # two components
+    for components in (2, 0.999, "a"):
+        method = PcaMask(components=components, how="normal", share=1.0)
+        assert "the release is synthetic data" in made(method, frame).certificate.notes
+    assert "the release is hybrid data" in made(PcaMask(components=1, how="normal"), frame).certificate.notes
+    for steps in ((ReverseMap(),), (ReverseMap(), Restore())):  # the original's values, dealt anew
+        assert "the release is masked data" in made(PcaMask(how="normal").then(*steps), frame).certificate.notes
+
+
+def test_the_column_that_is_left_out_may_lack_its_parts() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.gamma(2.0, size=(300, 3)), columns=["a", "b", "d"])
+    frame.insert(2, "c", frame["a"] + frame["b"])
+    frame.loc[:99, "a"] = np.nan
+    frame.loc[100:149, "c"] = np.nan
+    for method in (PcaMask(omit="c"), PcaMask(omit="a").then(Restore())):
+        after = made(method, frame, missing="patterns").aligned()
+        assert np.allclose(after["c"][150:], (after["a"] + after["b"])[150:])
+        assert after.isna().equals(frame.isna())
+    with pytest.raises(UsageError, match="'d' does not depend"):
+        made(PcaMask(omit="d"), frame, missing="patterns")
 
 
 def test_a_column_is_protected_by_its_own_components() -> None:

@@ -146,3 +146,21 @@ def test_run_protects_and_writes(tmp_path: Path):
     assert (tmp_path / "out.csv").exists()
     with pytest.raises(FileError, match="exists"):
         Plan.read(tmp_path / "plan.toml").run()
+
+
+def test_what_stands_where_a_table_or_a_list_belongs_is_said_plainly(tmp_path):
+    wrong = 'data = "firms.csv"\nroles = 4\nrelease = {path = 3, force = "no"}\n[method]\nname = "ipso"\n'
+    with pytest.raises(UsageError) as error:
+        Plan.parse(wrong)
+    assert "data: must be a table, [data], with path, encoding." in str(error.value)
+    assert "method: must be a list, a table [[method]] for each." in str(error.value)
+    assert "release.force: must be true or false." in str(error.value)
+    assert "Input" not in str(error.value)
+
+
+def test_a_file_beside_the_plan_is_blended(tmp_path):
+    text = (
+        'data = {path = "a.csv"}\nroles = {confidential = ["y"]}\nrelease = {path = "b.csv"}\n'
+        '[[method]]\nname = "blend"\nother = "made.csv"\n'
+    )
+    assert Plan.parse(text, folder=tmp_path).build_method().companion == tmp_path / "made.csv"

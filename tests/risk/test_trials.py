@@ -73,3 +73,14 @@ def test_a_request_at_an_edge_has_one_verdict(method: Method, monkeypatch: pytes
     assert len({*verdicts()}) == 1
     monkeypatch.setattr(assessment, "settled", lambda first, *_: first)
     assert len({*verdicts()}) > 1
+
+
+def test_one_release_of_many_groups_is_many_trials() -> None:
+    made: list[int] = []
+
+    def again(number: int) -> TrialSight:
+        made.append(number)
+        return near(0.9 + 0.001 * number)
+
+    settled(near(0.91), again, 4, 6000, strata=600)
+    assert made == [0]

@@ -32,10 +32,14 @@ class Masked:
 
 @dataclass(frozen=True, repr=False)
 class MaskedColumns:
-    """Released columns as `Rows.with_columns` takes them, and what must be said about them."""
+    """Released columns as `Rows.with_columns` takes them, and what must be said about them.
+
+    makes: what the literature calls such data, where that can be told: masked, hybrid, synthetic
+    """
 
     columns: Mapping[str, Any]
     remarks: tuple[str, ...] = ()
+    makes: str = ""
 
 
 def finite(Ystar: Any, shape: tuple[int, ...], method: str) -> Array:

@@ -98,9 +98,11 @@ class Method(Exhibit, ABC):
         """What of `keeps` it keeps with these parameters."""
         return self.keeps
 
-    def makes(self, columns: int) -> str:
-        """What the literature calls such data of so many columns, where that can be told: masked, hybrid, synthetic."""
-        return ""
+    def makes(self, before: str) -> str:
+        """What the literature calls what the step before made - masked, hybrid, synthetic - once this step is done."""
+        if "distribution" in self.kept and before:
+            return "masked"  # values of the original, whatever decides their order
+        return "hybrid" if before == "synthetic" and self.mixes else before  # the original is mixed in again
 
     def promises(self, design: Design) -> tuple[Promise, ...]:
         """What it keeps of a file: as a whole, in the groups of its roles, and in groups of its own."""

@@ -42,10 +42,6 @@ class Several(Method):
     def mixes(self) -> bool:  # type: ignore[override]
         return any(step.mixes for step in self.steps)
 
-    def makes(self, columns: int) -> str:
-        made = str(self.steps[0].makes(columns))
-        return "hybrid" if made == "synthetic" and self.mixes else made  # the original is mixed in again
-
     @property
     def sets(self) -> int:
         return int(max(step.sets for step in self.steps))

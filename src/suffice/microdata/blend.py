@@ -7,7 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 
 from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError, UsageError
@@ -18,8 +20,8 @@ from suffice.method.recordwise import Recordwise
 from suffice.progress import Progress
 from suffice.seed import Stream
 
-FIRST, CELLS = 8, 2**22
-"""Neighbours that are looked at first, and distances that are held at most."""
+FIRST, MATCHED = 8, 200
+"""Neighbours of which the nearest pairs are taken, and records left over whose best match is found at once."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,8 @@ class Blend(Recordwise):
             return Masked(self.alpha * Y + (1 - self.alpha) * Ys, said)
         if wrong := [name for name, low in zip(records.names, np.minimum(Y, Ys).min(axis=0), strict=True) if low <= 0]:
             raise InfeasibleError(
-                f"A multiplicative blend needs positive columns: {', '.join(map(repr, wrong))} has zeros or negative "
-                "values, here or in the synthetic data.\nUse how = additive, or synthetic data that are positive."
+                "Multiplicative blends need positive columns: zeros or negative values, here or in synthetic data, in "
+                f"{', '.join(map(repr, wrong))}.\nUse how = additive, or synthetic data that are positive."
             )
         return Masked(Y**self.alpha * Ys ** (1 - self.alpha), said)
 
@@ -94,7 +96,7 @@ class Blend(Recordwise):
 def nearest(Y: Array, Ys: Array, once: bool) -> NDArray[np.int64]:
     """For every record the synthetic one nearest to it in standard deviations of Y.
 
-    once: each is used once, nearest pairs first, among some neighbours; who finds none free looks among what is left.
+    once: each is used once, nearest pairs first, among some neighbours; what is left is paired part by part.
 
     >>> nearest(np.array([[0.0], [1.0], [9.0]]), np.array([[0.9], [8.0], [4.0]]), once=True).tolist()
     [2, 0, 1]
@@ -103,16 +105,29 @@ def nearest(Y: Array, Ys: Array, once: bool) -> NDArray[np.int64]:
     A, B = (each / np.where(sd > 0, sd, 1.0) for each in (Y, Ys))
     if not once:
         return np.asarray(KDTree(B).query(A)[1], dtype=np.int64)
-    found, left, free, k = np.full(len(A), -1), np.arange(len(A)), np.arange(len(B)), FIRST
-    while len(left):
-        k = min(k, len(free))
-        far, at = map(np.asarray, KDTree(B[free]).query(A[left], k=range(1, k + 1)))
-        wants, has, taken = np.full(len(left), -1).tolist(), at.ravel().tolist(), [False] * len(free)
-        for pair in np.argsort(far, axis=None, kind="stable").tolist():
-            if wants[pair // k] < 0 and not taken[has[pair]]:
-                wants[pair // k], taken[has[pair]] = has[pair], True
-        got = np.array(wants)
-        found[left[got >= 0]] = free[got[got >= 0]]
-        left, free = left[got < 0], free[~np.array(taken)]
-        k = max(1, min(2 * k, CELLS // max(1, len(left))))
+    k = min(FIRST, len(B))
+    far, at = map(np.asarray, KDTree(B).query(A, k=range(1, k + 1)))
+    wants, has, taken = np.full(len(A), -1).tolist(), at.ravel().tolist(), [False] * len(B)
+    for pair in np.argsort(far, axis=None, kind="stable").tolist():
+        if wants[pair // k] < 0 and not taken[has[pair]]:
+            wants[pair // k], taken[has[pair]] = has[pair], True
+    found, free = np.array(wants, dtype=np.int64), np.flatnonzero(~np.array(taken))
+    left = np.flatnonzero(found < 0)
+    found[left] = free[_in_halves(A[left], B[free])]
+    return found
+
+
+def _in_halves(A: Array, B: Array) -> NDArray[np.int64]:
+    """Pairs of as many records: both files are halved where they are widest, again and again, and few matched best."""
+    found, parts = np.empty(len(A), dtype=np.int64), [(np.arange(len(A)), np.arange(len(B)))]
+    while parts:
+        one, two = parts.pop()
+        a, b, half = A[one], B[two], len(one) // 2
+        if len(one) <= MATCHED:
+            rows, columns = linear_sum_assignment(cdist(a, b))
+            found[one[rows]] = two[columns]
+            continue
+        j = int(np.argmax(np.vstack([a, b]).var(axis=0)))
+        one, two = one[np.argsort(a[:, j], kind="stable")], two[np.argsort(b[:, j], kind="stable")]
+        parts += [(one[:half], two[:half]), (one[half:], two[half:])]
     return found

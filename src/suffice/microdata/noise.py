@@ -106,8 +106,8 @@ class Noise(Rowwise):
         if wrong.any():
             which = ", ".join(repr(name) for name, count in zip(names, wrong, strict=True) if count)
             raise InfeasibleError(
-                f"Multiplicative noise needs positive columns: {which} has zeros or negative values.\n"
-                "Use how = kim, or leave the column to another method."
+                f"Multiplicative noise needs positive columns: zeros or negative values in {which}.\n"
+                "Use how = kim, or leave them to another method."
             )
 
     @classmethod

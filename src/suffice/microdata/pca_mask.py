@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -91,6 +91,7 @@ class PcaMask(Rowwise):
     delta: variance of the noise, in variances of the component.
     rotation: varimax turns the components so that each has few large loadings; ica makes them least normal.
     omit: which of the columns that depend on each other is left out and rebuilt from the others; none: the last.
+        Records that lack one of these columns have nothing to leave out.
 
     Calvino (2017), (5)-(9); Fienberg (1994); Kaiser (1958); Hyvarinen (1999).
 
@@ -109,15 +110,15 @@ class PcaMask(Rowwise):
     delta: float = parameter(Number(0, 1000, closed=False), "variance of the noise, in variances of the component", 2.0)
     rotation: Rotation = parameter(Choice(("none", "varimax", "ica")), "how the components are turned", "none")
     omit: str | None = parameter(ColumnName(), "the dependent column that is rebuilt from others", None)
+    parts: bool = field(default=False, repr=False)
+    """Whether the records lack some of the columns, so that `omit` may depend on none that are left."""
 
     @property
     def kept(self) -> tuple[str, ...]:
         return ("mean",) if self.how == "swap" else ()
 
-    def makes(self, columns: int) -> str:
-        some = self.components
-        every = some is None or (isinstance(some, int) and some >= columns)
-        return "masked" if self.how in ("swap", "noise") else "synthetic" if every else "hybrid"
+    def for_columns(self, places: Sequence[int], k: int) -> PcaMask:
+        return replace(self, parts=True)
 
     def given(self, roles: Roles) -> Roles:
         """The roles as they are, if they have the columns that are named."""
@@ -144,7 +145,10 @@ class PcaMask(Rowwise):
             changes |= all_beside(stored(rows, [change[:, None]], [label]), [label])
         moved = rows.with_columns(changes)
         made = moved.map(lambda run: _changed(run, names, labels, found, which), [*names, *labels], "masking")
-        return MaskedColumns(all_beside(stored(rows, made, names), names), self._said(found, which, names, rests))
+        every = "synthetic" if len(which) == len(found.sd) else "hybrid"
+        called = "masked" if self.how in ("swap", "noise") else every
+        said = self._said(found, which, names, rests)
+        return MaskedColumns(all_beside(stored(rows, made, names), names), said, called)
 
     def _learnt(self, rows: Rows, design: Design) -> tuple[Components, bool]:
         """The components of these rows, and whether their rotation came to rest."""
@@ -162,7 +166,7 @@ class PcaMask(Rowwise):
         R = rows.fold(factor, needs, "learning").R / np.sqrt(max(spread.weight, 1e-300))
         last = names.index(self.omit) if self.omit in names else None
         found = principal(spread, R, last)
-        if last is not None and last not in found.left_out:
+        if last is not None and last not in found.left_out and not self.parts:
             raise UsageError(f"{self.name}: {self.omit!r} does not depend on the other columns and is not left out.")
         if self.rotation == "none" or not found.sd.size:
             return found, True

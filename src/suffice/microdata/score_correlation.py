@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -56,6 +57,20 @@ class ScoreCorrelation(Isometric):
         super().__post_init__()
         if self.order is not None and self.by != "qr":
             raise UsageError(f"{self.name}: order has a meaning for by = qr only.")
+
+    def for_columns(self, places: Sequence[int], k: int) -> ScoreCorrelation:
+        if not isinstance(self.d, tuple):
+            return self
+        if len(self.d) != k:
+            raise UsageError(
+                f"{self.name}: d has {len(self.d)} entries, and records that lack columns have scores of their own. "
+                f"Give one number for all, or one for each of the {k} variables."
+            )
+        left = {place: i for i, place in enumerate(places)}
+        order = None if self.order is None else tuple(left[j] for j in self.order if j in left)
+        by_variable = zip(self.d, self.order or range(k), strict=True)
+        d = tuple(each for each, j in by_variable if j in left) if self.by == "qr" else self.d[: len(places)]
+        return replace(self, d=d, order=order)
 
     def draws(self, k: int) -> int:
         entries = self.d if isinstance(self.d, tuple) else (self.d,) * k

@@ -31,7 +31,17 @@ def of_shape(details: Iterable[Any], sections: Mapping[str, Iterable[str]]) -> I
         elif kind == "missing":
             yield f"{where(path)}: missing."
         else:
-            yield f"{where(path)}: {detail['msg']}."
+            keys = sections.get(str(path[0]), ()) if len(path) == 1 else ()
+            yield f"{where(path)}: {_wanted(kind, path, keys, detail['msg'])}."
+
+
+def _wanted(kind: str, path: Path, keys: Iterable[str], otherwise: str) -> str:
+    """What must stand at a place where something else stands."""
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        told = f", with {', '.join(keys)}" if keys else ""
+        return f"must be a table, [{where(path)}]{told}" if len(path) == 1 else "must be a table, with a name"
+    plain = {"list_type": f"must be a list, a table [[{where(path)}]] for each", "string_type": "must be text"}
+    return {**plain, "bool_type": "must be true or false"}.get(kind, otherwise)
 
 
 def where(path: Path) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from suffice.method.method import Method
     from suffice.release.release import Places, Release
 
-COMPANIONS = ("candidate", "start")
+COMPANIONS = ("candidate", "other", "start")
 """Parameters that name a row-aligned file, relative to the plan."""
 
 

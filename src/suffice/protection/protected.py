@@ -46,6 +46,8 @@ class Stratum:
     unmoved: int = 0
     anew: bool = False
     """Whether its records were drawn, so that no value of the original is handed on."""
+    makes: str = ""
+    """What the literature calls what was made of it: masked, hybrid, synthetic."""
 
     @property
     def nu(self) -> int:

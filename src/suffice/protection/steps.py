@@ -69,7 +69,9 @@ class Original:
         held, known, unmoved, anew = start, None, 0, False
         labels: dict[str, NDArray[np.int64]] = {}
         remarks: tuple[str, ...] = ()
+        makes = ""
         for number, step in enumerate(steps):
+            makes = step.makes(makes)
             stream = self.stream if len(steps) == 1 else self.stream.child(str(number))
             if isinstance(step, Recordwise):
                 from suffice.protection.super_blocks import masked
@@ -84,7 +86,7 @@ class Original:
                 given = step.columns(source, self.design, stream)
                 columns = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
                 held, labels, remarks = source.with_columns(columns.columns), {}, (*remarks, *columns.remarks)
-                anew = False
+                anew, makes = False, columns.makes if number == 0 else makes
                 continue
             assert isinstance(step, Isometric)
             anew = False  # a formula looks at the original again
@@ -93,11 +95,11 @@ class Original:
             remarks = (*remarks, *solution.remarks)
             if number == len(steps) - 1:
                 found = self._mapped(solution, self._beside(held), looks, some)
-                return replace(found, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved))
+                return replace(found, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved, makes=makes))
             held = self._stored(solution, self._beside(held))
         assert held is not None
         found = self._compared(held, known or self._alone(start).regression(), looks, some)
-        stratum = replace(found.stratum, remarks=remarks, unmoved=unmoved, anew=anew)
+        stratum = replace(found.stratum, remarks=remarks, unmoved=unmoved, anew=anew, makes=makes)
         return replace(found, labels=labels, stratum=stratum)
 
     def learnt(self) -> tuple[Stratum, Standing]:

@@ -136,8 +136,9 @@ class Attestation:
         design, constant = self.design, self.assessment.explained.constant
         drawn = self.done.drawn
         notes = [*(() if drawn is None else drawn.notes), self._ranks(), *design.notes, *self.rows.notes]
-        if made := self.method.makes(len(design.confidential)):
-            notes += [f"the release is {made} data"]
+        made = {stratum.makes for stratum in self.done.strata}
+        if "" not in made:  # groups that differ: some components of some records are their own
+            notes += [f"the release is {made.pop() if len(made) == 1 else 'hybrid'} data"]
         if not design.intercept:
             notes += ["no intercept in the span of the given columns: means are not promised, second moments are raw"]
         counted = running_numbers(self.rows, design, self.done.profile.spread)

@@ -268,7 +268,7 @@ def _likeness(
         made = again(number)
         return of(made, ResidualPair.of(made, method))
 
-    like = settled(of(done, pair), trial, TRIALS, n, done.rows.progress)
+    like = settled(of(done, pair), trial, TRIALS, n, len(done.strata), done.rows.progress)
     found, sample = like.closeness, _sample(done, done.seen)
     places = tuple(names.index(name) for name in sample.names)
     if LINKED * found.linkage.of < found.linkage.found and found.linkage.of < n:

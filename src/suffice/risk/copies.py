@@ -19,8 +19,8 @@ from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Block, Rows
 
-SAME = 1e-6
-"""A value released within this share of a standard deviation is the value itself."""
+SAME, DIGITS = 1e-6, 1e-5
+"""A value released within this share of a standard deviation is the value itself, where its digits stay, too."""
 MOST = 10_000
 """Copies that are looked at, at most, to tell whether others have their values."""
 
@@ -99,7 +99,7 @@ class CopyMeasure:
         moving, Y = np.flatnonzero(~self.still), aligned.Y
         rows = np.arange(len(Y))
         for j in moving:
-            rows = rows[np.abs(aligned.change[rows, j]) <= SAME * self.spread.sd[j]]
+            rows = rows[same_values(Y[rows, j], aligned.change[rows, j], self.spread.sd[j])]
             if not len(rows):
                 return Copies()
         rows = rows[(Y[np.ix_(rows, moving)] != 0).any(axis=1)] if len(moving) else rows[:0]
@@ -110,6 +110,15 @@ def _confidential(block: Block, names: tuple[str, ...]) -> Array:
     return np.column_stack([as_float(block.columns[name]) for name in names])
 
 
+def same_values(y: Array, change: Array, sd: Array | float) -> Flags:
+    """Which values leave as they are: a millionth of a standard deviation is wider than those that are tiny.
+
+    >>> same_values(np.array([0.0, 1e-9, 1.0]), np.array([1e-14, 1e-9, 1e-7]), 1.0).tolist()
+    [True, False, True]
+    """
+    return np.asarray(np.abs(change) <= np.minimum(SAME * sd, np.maximum(DIGITS * np.abs(y), SAME**2 * sd)))
+
+
 def copied(Y: Array, Ystar: Array) -> float:
     """The share of records whose values all leave within 1e-6 standard deviations; all-zero records aside.
 
@@ -117,8 +126,8 @@ def copied(Y: Array, Ystar: Array) -> float:
     (1.0, 0.0)
     """
     there = (Y != 0).any(axis=1)
-    same = (np.abs(Ystar - Y) <= SAME * Y.std(axis=0)).all(axis=1)
-    return float(same[there].mean()) if there.any() else 0.0
+    same = same_values(Y[there], (Ystar - Y)[there], Y.std(axis=0)).all(axis=1)
+    return float(same.mean()) if there.any() else 0.0
 
 
 def found_again(Y: Array, Ystar: Array) -> float:
@@ -148,7 +157,7 @@ MEASURES = (
         SHARE,
         "higher is riskier",
         "share of records whose confidential values all leave within a millionth of a standard deviation of their own, "
-        "those with nothing but zeros aside",
+        "and with five of its digits; those with nothing but zeros aside",
     ),
     Measure(
         "copies-anywhere",

@@ -19,8 +19,9 @@ from suffice.risk.closeness import Closeness
 from suffice.risk.resemblance import Resemblance
 from suffice.risk.sample import MOST
 
-TRIALS, RECORDS = 4, 50_000
-"""Trial releases, and the records of all: a large file has one. With two, chance finds 18 of 20 giants."""
+TRIALS, RECORDS, STRATUM = 4, 50_000, 50
+"""Trial releases, and the records of all: a large file has one. With two, chance finds 18 of 20 giants. A group costs
+as much as so many records, and draws numbers of its own, so that one release of many groups is many trials."""
 FEW = 10
 """Copies, or records that were never moved, up to which another key may have none."""
 CLOSE, LEFT = 0.01, 0.05
@@ -65,13 +66,18 @@ class TrialSight:
 
 
 def settled(
-    first: TrialSight, again: Callable[[int], TrialSight], most: int, n: int, progress: Progress | None = None
+    first: TrialSight,
+    again: Callable[[int], TrialSight],
+    most: int,
+    n: int,
+    strata: int = 1,
+    progress: Progress | None = None,
 ) -> TrialSight:
     """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key."""
     if not first.doubtful(n):
         return first
     made: list[TrialSight] = []
-    for number in range(trials := max(1, min(most, RECORDS // n))):
+    for number in range(trials := max(1, min(most, RECORDS // (n + STRATUM * (strata - 1))))):
         if progress is not None:
             progress("trial releases", number, trials)
         with suppress(InfeasibleError):  # a walk or a rounding may fail with some numbers
