@@ -100,7 +100,7 @@ def test_only_its_owner_can_read_it(ledger: Ledger) -> None:
     assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
 
 
-NEW = ("totals", "mark")
+NEW = ("totals", "cells", "mark")
 
 
 def test_a_line_holds_these_fields_and_no_others(ledger: Ledger) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass
 from textwrap import fill
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from suffice import microdata
 from suffice.design.roles import Roles
@@ -15,6 +15,10 @@ from suffice.method.parameter import Data
 from suffice.report.exhibit import Exhibit
 from suffice.statistics import STATISTICS
 
+if TYPE_CHECKING:
+    from suffice.tables.publication import TableMethod
+
+AnyMethod = TypeVar("AnyMethod", bound=Method)
 PLAIN, BOUNDED = "ipso", ("ipso", "rotate:sweeps=30")
 """What is done where no method is named: without bounds and edits, and with them."""
 OTHERWISE = "rotate"
@@ -48,7 +52,7 @@ class Description:
 def describe(method: type[Method]) -> Description:
     """What `method` does, may be given and promises."""
     given = tuple(_describe(declared) for declared in declared_parameters(method))
-    name, said = kebab(method.__name__), method.summary()
+    name, said = method.word(), method.summary()
     return Description(name, said, given, method.keeps, method.independent, method.references)
 
 
@@ -111,9 +115,24 @@ def chosen(method: Method | str | Sequence[Method | str] | None, roles: Roles) -
     return first.then(*rest) if rest else first
 
 
+def table_methods() -> Mapping[str, type[TableMethod]]:
+    """Every method for tables, by name."""
+    from suffice.tables.methods import TABLE_METHODS  # the solver and all, where tables are
+
+    return TABLE_METHODS
+
+
+def build_table_method(name: str, given: Mapping[str, object]) -> TableMethod:
+    """The method for tables of that name."""
+    return _built(name, given, table_methods())
+
+
 def build(name: str, given: Mapping[str, object]) -> Method:
     """The method of that name, with parameters as a plan or a command line gives them."""
-    known = methods()
+    return _built(name, given, methods())
+
+
+def _built(name: str, given: Mapping[str, object], known: Mapping[str, type[AnyMethod]]) -> AnyMethod:
     if name not in known:
         raise UsageError(f"There is no method {name!r}.{suggest(name, known)} Known: {', '.join(known)}.")
     declared = {each.name: each for each in declared_parameters(known[name])}
@@ -160,7 +179,7 @@ def in_full(method: Description) -> Iterator[str]:
 
 def kept(method: Description) -> str:
     """What a method promises, in words."""
-    said = ", ".join(STATISTICS[promise].words for promise in method.promises)
+    said = ", ".join(STATISTICS[each].words if each in STATISTICS else each for each in method.promises)
     return said or "nothing exactly; follow it with restore"
 
 

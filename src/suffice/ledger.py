@@ -158,6 +158,8 @@ class Entry:
     """Some records of all columns that have traces, sealed with the key."""
     totals: str = ""
     """Over which records every kept total is, as sums of powers of keyed words, sealed with the key."""
+    cells: str = ""
+    """Of a table: its cells, which of them are suppressed, and keyed digests of their values, sealed with the key."""
     mark: str = field(default="", compare=False)
     """Keyed digest of this line and of the mark before it."""
 

@@ -122,9 +122,7 @@ class Certificate(Exhibit):
         lines = [
             f"suffice certificate: {'HOLDS' if self.holds else 'DOES NOT HOLD'}",
             *([f"  {self.file} . {self.date} . {self.program}", f"  sha256 {self.digest}"] if self.file else []),
-            f"  {self.rows} row{'s' * (self.rows != 1)} . confidential: {', '.join(self.confidential)}",
-            f"  given: {' + '.join(self.given) or 'intercept only'} . method: {self.method}",
-            *([f"  weight: {self.weight}"] if self.weight else []),
+            *self.head,
             f"  recomputed from {self.source}",
             "",
             *wrap(self.summary, WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False),
@@ -138,16 +136,27 @@ class Certificate(Exhibit):
             lines.append("  NOT KEPT: the number of rows or the sum of the weights")
         if self.coefficients is not None:
             lines.append(f"  {'weighted ' * bool(self.weight)}{self.coefficients}")
-        lines += [
-            f"  errors are shares of a standard deviation; kept is within {BOUND:g} times what the digits can hold",
-            "",
-        ]
+        lines += [f"  {self.unit}", ""]
         lines += [f"  {said}" for said in self.remarks]
         lines += [f"  note: {note}" for note in self.notes]
         lines += [f"  for you alone: {note}" for note in self.private]
         lines += [f"  not promised: {each}" for each in self.not_promised]
         lines += [f"  to verify: {self.verify}"] if self.verify else []
         return "\n".join(map(escaped, lines))
+
+    @property
+    def head(self) -> list[str]:
+        """What it is of, line by line."""
+        return [
+            f"  {self.rows} row{'s' * (self.rows != 1)} . confidential: {', '.join(self.confidential)}",
+            f"  given: {' + '.join(self.given) or 'intercept only'} . method: {self.method}",
+            *([f"  weight: {self.weight}"] if self.weight else []),
+        ]
+
+    @property
+    def unit(self) -> str:
+        """What the errors are shares of."""
+        return f"errors are shares of a standard deviation; kept is within {BOUND:g} times what the digits can hold"
 
     @property
     def remarks(self) -> list[str]:

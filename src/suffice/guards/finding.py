@@ -60,11 +60,16 @@ class Findings(tuple[Finding, ...], Exhibit):
 Guard = Callable[[Assessment], Finding | None]
 
 
-def judge(risk: Assessment, accept: Mapping[str, str]) -> Findings:
-    """What every guard finds, the gravest first, with the reasons for accepting filled in."""
+def judge(
+    risk: Any, accept: Mapping[str, str], guards: Mapping[str, Callable[[Any], Finding | None]] | None = None
+) -> Findings:
+    """What every guard finds, the gravest first, with the reasons for accepting filled in.
+
+    guards: those that know what `risk` is; without any, those of an `Assessment`
+    """
     from suffice.guards import GUARDS
 
-    found = [finding for guard in GUARDS.values() if (finding := guard(risk)) is not None]
+    found = [finding for guard in (guards or GUARDS).values() if (finding := guard(risk)) is not None]
     named = [replace(each, accepted=accept.get(each.rule)) if each.level == "stop" else each for each in found]
     return gravest(named)
 
@@ -74,14 +79,15 @@ def gravest(findings: Iterable[Finding]) -> Findings:
     return Findings(sorted(findings, key=lambda each: -SEVERITIES.index(each.level)))
 
 
-def check_accepted(accept: Mapping[str, str]) -> None:
+def check_accepted(accept: Mapping[str, str], guards: Iterable[str] = ()) -> None:
     """Refuses unknown rules and empty reasons."""
     from suffice.guards import GUARDS
 
-    wrong = [f"There is no rule {rule!r}.{suggest(rule, GUARDS)}" for rule in accept if rule not in GUARDS]
+    known = list(guards or GUARDS)
+    wrong = [f"There is no rule {rule!r}.{suggest(rule, known)}" for rule in accept if rule not in known]
     wrong += [f"Accepting {rule!r} needs a reason." for rule, reason in accept.items() if not str(reason).strip()]
     if wrong:
-        raise UsageError("\n".join([*wrong, f"Rules: {', '.join(GUARDS)}."]))
+        raise UsageError("\n".join([*wrong, f"Rules: {', '.join(known)}."]))
 
 
 def enforce(findings: Iterable[Finding]) -> None:

@@ -56,8 +56,13 @@ class Method(Exhibit, ABC):
 
     @property
     def name(self) -> str:
+        """As plans and commands call it."""
+        return self.word()
+
+    @classmethod
+    def word(cls) -> str:
         """The class name in kebab case: residual-correlation."""
-        return kebab(type(self).__name__)
+        return kebab(cls.__name__)
 
     def parameters(self) -> dict[str, object]:
         """Parameter values by name: without the data set (the `companion`), and what was `added` and is not set."""

@@ -39,6 +39,7 @@ class Decimals:
     residuals: what was drawn in each: a sum that both leave as it is follows from the published cells
     holding: cells x inner cells
     accepted: rules that would have stopped it, each with the reason
+    rounded: after a modulo operation: suppressed inner counts that rounding makes true, that it makes without, and all
     """
 
     table: Table
@@ -49,6 +50,7 @@ class Decimals:
     residuals: Array
     holding: sparse.csr_array
     accepted: Mapping[str, str]
+    rounded: tuple[int, int, int] | None = None
 
     @property
     def cells(self) -> Array:
@@ -132,17 +134,23 @@ def decimals(
     streams = [(seed or Seed()).derive("decimals", name) for name in names]
     normals = [s.generator("normals", number).standard_normal(len(inner)) for number in range(2) for s in streams]
     least, moved = _solved(rows, rest, np.column_stack(normals)[open_])
+    rounded = None
     if modulo is not None:
         kept = _quotients(y[inner[open_]], modulo)
         fitted = kept + _solved(rows, rest - rows @ kept, moved)[0]
-        _refuse_modulo(y[inner[open_]], fitted, least, accept or {})
-        least = fitted
+        true, chance = (int((np.rint(fit) == y[inner[open_]]).sum()) for fit in (fitted, least))
+        least, rounded = fitted, (true, chance, int(open_.sum()))
+        if not (accept or {}).get("modulo", "").strip():
+            raise GuardError(
+                f"modulo: {told_by_modulo(*rounded)}\n"
+                "Leave the modulo out, or accept it with a reason: accept={'modulo': ...}."
+            )
     draws, residuals = np.stack([known, known]), np.zeros((2, *known.shape))
     for number in range(2):
         residuals[number, open_] = (number + 1) * spread * moved[:, number * len(names) :][:, : len(names)]
         draws[number, open_] = least + residuals[number, open_]
     reasons = dict(accept or {}) if modulo else {}
-    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, residuals, holding, reasons)
+    found = Decimals(table, names, gaps & ~table.hidden, inner, draws, residuals, holding, reasons, rounded)
     failed = np.flatnonzero(found.told())
     if len(failed):
         first, many = table.label(int(failed[0])), len(failed)
@@ -188,15 +196,11 @@ def _quotients(counts: Array, modulo: int) -> Array:
     return np.asarray(modulo * np.floor(counts / modulo))
 
 
-def _refuse_modulo(counts: Array, fitted: Array, least: Array, accept: Mapping[str, str]) -> None:
+def told_by_modulo(true: int, chance: int, cells: int) -> str:
     """Fits that know the quotients are functions of the suppressed counts: whole tables can be tried against them."""
-    if accept.get("modulo", "").strip():
-        return
-    true, chance = (int((np.rint(fit) == counts).sum()) for fit in (fitted, least))
-    raise GuardError(
-        f"modulo: fits after a division tell what no published cell tells. Rounded, they are true in {true:,} of "
-        f"{len(counts):,} suppressed inner cells, and in {chance:,} without it; whole tables can be tried.\n"
-        "Leave the modulo out, or accept it with a reason: accept={'modulo': ...}."
+    return (
+        f"fits after a division tell what no published cell tells. Rounded, they are true in {true:,} of "
+        f"{cells:,} suppressed inner cells, and in {chance:,} without it; whole tables can be tried."
     )
 
 

@@ -1,0 +1,34 @@
+"""Tables of the same data that were published before."""
+
+from __future__ import annotations
+
+from suffice.guards.finding import Finding
+from suffice.guards.wording import count
+from suffice.risk.tables import TableRisk
+
+
+def repeated_release(risk: TableRisk) -> Finding | None:
+    """Cells that an earlier release published are suppressed now, and the audit fails with them: stop.
+
+    Without a ledger nobody knows of earlier ones: a note. The same cells once more, or more gaps than before that hold
+    with all that is out, are harmless: decimals of two keys average to fits that follow from published cells.
+    """
+    if not risk.ledger:
+        return Finding(
+            "repeated-release",
+            "note",
+            "No key file, hence no ledger: whether these cells were published before cannot be judged.",
+            "Use one key file for all releases of a file (suffice key new FILE).",
+        )
+    failed = [each for each in risk.earlier if not each.holds]
+    if not failed:
+        return None
+    opened = max(each.opened for each in failed)
+    return Finding(
+        "repeated-release",
+        "stop",
+        f"{count(len(failed), 'earlier release')} published cells that are suppressed now ({opened:,}): together with "
+        "this one the audit does not hold.",
+        "Suppress the cells that were suppressed before, and no others; or audit both as linked tables.",
+        {"releases": len(failed), "opened": opened},
+    )

@@ -1,0 +1,45 @@
+"""A table drawn: what a certificate's page shows of it, and the page for the data holder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from suffice.report.page import Document, render
+
+
+@dataclass(frozen=True)
+class DrawnCell:
+    """One cell: what is written in it, and how it is shaded (suppressed, sensitive, total), in words of its own."""
+
+    text: str
+    shades: tuple[str, ...] = ()
+    original: str = ""
+
+
+@dataclass(frozen=True)
+class TablePicture:
+    """A value of a table: codes of the last dimension across, those of the others down.
+
+    more: rows that are not drawn
+    """
+
+    value: str
+    dims: tuple[str, ...]
+    across: tuple[str, ...]
+    down: tuple[tuple[tuple[str, ...], tuple[DrawnCell, ...]], ...]
+    more: int = 0
+
+
+def private_table(
+    certificate: Document,
+    findings: Iterable[object],
+    pictures: Sequence[TablePicture],
+    audits: Sequence[tuple[str, str]],
+) -> str:
+    """The page for the data holder as HTML.
+
+    audits: for each value what its audit says
+    """
+    told = certificate.as_dict(exact=True)
+    return render("private_table.html", certificate=told, findings=list(findings), pictures=pictures, audits=audits)

@@ -1,0 +1,31 @@
+"""Crosses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from suffice.algebra.array import Flags
+from suffice.seed import Seed
+from suffice.tables.publication import Publication, TableMethod
+from suffice.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Suppress(TableMethod):
+    """Publish the cells that are not suppressed, and nothing in place of the others."""
+
+    keeps: ClassVar = ("published cells", "their sums")
+    independent: ClassVar = True
+
+    def publish(self, table: Table, suppressed: Flags, values: tuple[str, ...], seed: Seed) -> Publication:
+        shown = {name: np.where(suppressed, np.nan, table.values[name]) for name in values}
+        frame = table.frame({name: [None if np.isnan(x) else x for x in each] for name, each in shown.items()})
+        names = [*(axis.name for axis in table.grid.axes), *values]
+        return Publication(table, values, suppressed, frame.select(names), "Suppressed cells are left empty.")
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        return (cls(),)
