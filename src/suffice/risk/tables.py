@@ -13,7 +13,8 @@ from suffice.algebra.array import Flags
 from suffice.errors import FileError
 from suffice.ledger import Entry
 from suffice.seed import Seed
-from suffice.tables.audit import Audit, parts_of
+from suffice.tables.audit import Audit
+from suffice.tables.connected import parts_of
 from suffice.tables.decimals import DENSE, WHOLE
 from suffice.tables.publication import Publication, TableMethod
 
