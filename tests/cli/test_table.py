@@ -116,3 +116,29 @@ def test_cells_of_other_records_are_refused(run):
     pattern(("x", "u"))
     Path("gaps.csv").write_text(Path("gaps.csv").read_text().replace(",33,", ",34,"))
     assert run("audit", "gaps.csv", *HOW, "--suppressed", "gap", *BEHIND)[0] == 3
+
+
+def test_codes_of_totals_by_dimension(run):
+    assert run("make", "firms.csv", *HOW, "--total", "a=All,a=Total,b=Sum", "-o", "cells.csv")[0] == 0
+    codes = {(row["a"], row["b"]) for row in cells("cells.csv")}
+    assert {("All", "Sum"), ("Total", "Sum"), ("x", "Sum")} <= codes
+    assert run("audit", "cells.csv", *HOW, "--total", "a=All,a=Total,b=Sum")[0] == 4  # of which nothing is said
+
+
+def test_levels_that_are_negative_and_columns_that_are_two_things(run):
+    Path("marked.csv").write_text("a,v,s,l\nTotal,9,0,\nx,,1,-1\ny,,1,2\n")
+    how = ("marked.csv", "--dims", "a", "--value", "v", "--sensitive", "s", "--lower", "l")
+    code, _, err = run("audit", *how)
+    assert (code, "negative (a=x)" in err) == (3, True)
+    assert run("make", "firms.csv", "--dims", "a,v", "--value", "v", "-o", "cells.csv")[0] == 2
+    assert not Path("cells.csv").exists()
+
+
+def test_text_that_is_not_utf8(run):
+    Path("latin.csv").write_bytes("a,v\nTotal,9\nBærum,5\nOslo,4\n".encode("latin-1"))
+    assert run("audit", "latin.csv", "--dims", "a", "--value", "v")[0] == 3
+    Path("r.csv").write_bytes("child,parent\nBærum,Total\nOslo,Total\n".encode("latin-1"))
+    code, out, _ = run(
+        "audit", "latin.csv", "--dims", "a", "--value", "v", "--hierarchy", "a=r.csv", "--encoding", "latin-1"
+    )
+    assert (code, "0 suppressed cells" in out) == (4, True)

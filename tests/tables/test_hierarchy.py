@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from suffice.errors import FileError, InputError, UsageError
 from suffice.tables.axis import Axis
 from suffice.tables.hierarchy import levels, maps, nested, parents, read_hierarchy
+from suffice.tables.table import Table
+from tests.places import SHARED, needs_shared
 
 TREE = ["Total", ["north", "a", "b"], ["south", "c", ["east", "d", "e"]]]
 PAIRS = [("north", "Total"), ("south", "Total"), ("a", "north"), ("b", "north"), ("c", "south"), ("east", "south")]
@@ -97,3 +100,28 @@ def test_files_that_are_no_hierarchy(tmp_path: Path):
         read_hierarchy("r", tmp_path / "h.csv")
     with pytest.raises(UsageError, match="begin with a code"):
         nested("r", ["T", [["x"], "a"]])
+
+
+def test_hierarchies_of_any_depth():
+    tree: list[object] = ["bottom"]
+    for level in range(1500):
+        tree = [f"n{level}", tree, *(["side"] if level == 700 else [])]
+    axis = nested("r", tree)
+    assert axis.codes == ("n700", "side", "bottom")
+    assert axis.place["n1499"] == axis.place["n700"]
+    with pytest.raises(InputError, match="circle"):
+        parents("r", [(f"n{k}", f"n{(k + 1) % 1500}") for k in range(1500)])
+
+
+@needs_shared
+def test_the_maps_of_the_reference_are_hierarchies_of_its_records():
+    assert SHARED is not None
+    folder = SHARED / "data"
+    trees = {name: read_hierarchy(name, folder / f"SSB_sprt_emp_{name}Hier.csv") for name in ("age", "geo")}
+    table = Table.of_records(
+        folder / "SSB_sprt_emp.csv", ["age", "geo", "year"], ["ths_per"], hierarchies=trees, total={"year": "all"}
+    )
+    x = table.values["ths_per"]
+    europe, eu, non = (x[table.find("Y15-64", code, "all")] for code in ("Europe", "EU", "nonEU"))
+    assert np.isclose(europe, eu + non)
+    assert np.isclose(x[table.find("Y15-64", "Iceland", "all")], non)  # one child is one cell

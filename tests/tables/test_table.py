@@ -298,3 +298,20 @@ def test_decisions_under_names_that_nobody_knows_are_refused(tmp_path, head: str
     where.write_text(f"{head}\n{'x,unsafe' if ',' in head else 'x'}\n")
     with pytest.raises(InputError, match="status, cost, lower, upper"):
         read_priors(where, ["a"])
+
+
+def test_a_column_is_a_dimension_or_a_value():
+    data = {"a": ["x", "y"], "v": [1, 2]}
+    for make in (Table.of_records, Table.of_cells):
+        for dims, values in ((["a", "v"], ["v"]), (["a"], ["v", "v"]), (["a", "a"], ["v"])):
+            with pytest.raises(UsageError, match="there twice"):
+                make(data, dims, values)
+
+
+def test_totals_of_records_have_codes_by_dimension_and_second_names():
+    data = {"a": list("xyx"), "b": list("uvv")}
+    table = Table.of_records(data, ["a", "b"], total={"a": ["All", "Total"], "b": "Sum"})
+    assert table.find("Total", "Sum") == table.find("All", "Sum")
+    assert len(table) == 9
+    with pytest.raises(UsageError, match="b needs a code"):
+        Table.of_records(data, ["a", "b"], total={"b": None})

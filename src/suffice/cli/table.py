@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -201,28 +202,32 @@ def _hierarchies(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _totals(text: str, dims: list[str]) -> Any:
+def _totals(text: str, dims: Sequence[str]) -> dict[str, list[str] | None]:
     """Codes for all dimensions, or by dimension: an empty one says that it has none."""
-    words = names(text)
-    by = dict(word.split("=", 1) for word in words if word.partition("=")[0] in dims and "=" in word)
-    if not by:
-        return words
-    common = [word for word in words if word.partition("=")[0] not in by]
+    by: dict[str, list[str]] = {}
+    common: list[str] = []
+    for word in names(text):
+        name, sign, code = word.partition("=")
+        if sign and name in dims:
+            by.setdefault(name, []).extend([code] if code else [])
+        else:
+            common.append(word)
     return {name: by.get(name, common or ["Total"]) or None for name in dims}
 
 
 def _of_records(path: Path, given: dict[str, Any]) -> Table:
+    from suffice.design.formula import parse
     from suffice.tables.table import Table
 
-    codes = names(given["total"])
+    dims, formula = names(given["dims"] or ""), given["formula"]
     people = ("frequency", "contributor", "holding", "weight", "asked", "waived")
     return Table.of_records(
         _source(path, given),
-        names(given["dims"]) if given["dims"] else None,
+        dims or None,
         names(given["values"] or ""),
-        formula=given["formula"],
+        formula=formula,
         hierarchies=_hierarchies(given),
-        total=codes[0] if codes else "Total",
+        total=_totals(given["total"], [*dims, *(parse(formula).columns if formula else ())]),
         **{name: given[name] for name in people if name in given},
     )
 

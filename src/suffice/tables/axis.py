@@ -66,19 +66,18 @@ class Axis:
         rows: dict[int, dict[int, int]] = {leaf: {k: 1} for k, leaf in enumerate(self.leaves)}
         waiting = list(self.sums)
         while waiting:
-            ready = [line for line in waiting if all(child in rows for child, _ in line[1])]
-            if not ready:
-                raise InputError(
-                    f"The hierarchy of {self.name} goes in a circle: {self._circle(waiting)}.\nCorrect it."
-                )
-            for parent, children in ready:
-                self._put(rows, parent, children)
-            waiting = [line for line in waiting if line not in ready]
+            left = [line for line in reversed(waiting) if not self._put(rows, *line)]
+            if len(left) == len(waiting):
+                raise InputError(f"The hierarchy of {self.name} goes in a circle: {self._circle(left)}.\nCorrect it.")
+            waiting = left[::-1]
         triples = [(place, leaf, sign) for place, row in rows.items() for leaf, sign in row.items()]
         where, leaf, sign = np.array(triples, dtype=np.int64).reshape(-1, 3).T
         return sparse.csr_array((sign, (where, leaf)), shape=(len(self.codes), len(self.leaves)))
 
-    def _put(self, rows: dict[int, dict[int, int]], parent: int, children: Iterable[tuple[int, int]]) -> None:
+    def _put(self, rows: dict[int, dict[int, int]], parent: int, children: Sequence[tuple[int, int]]) -> bool:
+        """Whether the children are known, and so their sum."""
+        if not all(child in rows for child, _ in children):
+            return False
         held: Counter[int] = Counter()
         for child, sign in children:
             for leaf in rows[child]:
@@ -95,6 +94,7 @@ class Axis:
                 f"In the hierarchy of {self.name} the code {code!r} is two sums that do not hold the same codes.\n"
                 "Correct its children."
             )
+        return True
 
     def _circle(self, waiting: Sequence[tuple[int, tuple[tuple[int, int], ...]]]) -> str:
         below = {parent: [child for child, _ in children] for parent, children in waiting}

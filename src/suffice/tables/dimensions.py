@@ -17,6 +17,8 @@ from suffice.tables.grid import Grid
 from suffice.tables.hierarchy import nested
 
 Codes = NDArray[np.str_]
+Total = str | Sequence[str] | Mapping[str, str | Sequence[str] | None]
+"""Codes of totals, for all dimensions or by dimension; None: there is none."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Dimensions:
     columns: tuple[str, ...]
     terms: tuple[tuple[str, ...], ...] | None
     hierarchies: Mapping[str, Axis]
-    total: str
+    total: Total
 
     @classmethod
     def of(
@@ -34,7 +36,7 @@ class Dimensions:
         dims: Sequence[str] | None,
         formula: str | None,
         hierarchies: Mapping[str, Axis | Sequence[Any]],
-        total: str,
+        total: Total,
     ) -> Dimensions:
         """From columns that are crossed, or from a formula."""
         if (dims is None) == (formula is None):
@@ -57,17 +59,15 @@ class Dimensions:
     def axis_of_cells(
         name: str,
         codes: Codes,
-        total: str | Sequence[str] | Mapping[str, str | None],
+        total: Total,
         given: Axis | Sequence[Any] | None,
     ) -> Axis:
         """The axis of a column of cells: its hierarchy, or one total of all other codes."""
         if given is not None:
             return given if isinstance(given, Axis) else nested(name, given)
-        own = total.get(name, "Total") if isinstance(total, Mapping) else total
-        words = list(dict.fromkeys(str(code) for code in codes))
-        if own is None:
+        known, words = _codes(total, name), list(dict.fromkeys(str(code) for code in codes))
+        if not known:
             return Axis.of(name, [], words)
-        known = [own] if isinstance(own, str) else list(own)
         tops = [code for code in known if code in words]
         if not tops:
             raise InputError(
@@ -105,7 +105,11 @@ class Dimensions:
             return self.hierarchies[base]
         held = {name: codes[base].levels(codes[name]) for name in members}
         everything = frozenset(codes[base].words)
-        seen = {self.total: everything}
+        tops = _codes(self.total, base)
+        if not tops:
+            raise UsageError(f"A table of records has totals: {base} needs a code for them.")
+        total = tops[0]
+        seen = {total: everything}
         for name, levels in held.items():
             for word, leaves in levels.items():
                 if seen.setdefault(word, leaves) != leaves:
@@ -118,9 +122,10 @@ class Dimensions:
         below: Sequence[str]
         for level, below in ((None, members), *finer.items()):
             near = [one for one in below if not any(one in finer[other] for other in below)]
-            for word, leaves in ({self.total: everything} if level is None else held[level]).items():
+            for word, leaves in ({total: everything} if level is None else held[level]).items():
                 for child in near:
                     sums.append((word, {w: 1 for w, some in held[child].items() if some <= leaves and w != word}))
+        sums += [(other, {total: 1}) for other in tops[1:] if other not in seen]  # a second name of the total
         return Axis.of(base, [(word, parts) for word, parts in sums if parts], codes[base].words)
 
     def _parts(
@@ -187,6 +192,12 @@ class _Column:
         for pair in np.unique(other.places * len(self.words) + self.places):
             found.setdefault(other.words[pair // len(self.words)], set()).add(self.words[pair % len(self.words)])
         return {word: frozenset(words) for word, words in found.items()}
+
+
+def _codes(total: Total, name: str) -> list[str]:
+    """The codes of one dimension's totals."""
+    own = total.get(name, "Total") if isinstance(total, Mapping) else total
+    return [own] if isinstance(own, str) else list(own or ())
 
 
 def _plain(terms: Terms) -> tuple[tuple[str, ...], ...]:

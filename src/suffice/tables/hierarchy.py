@@ -22,20 +22,15 @@ def nested(name: str, tree: Tree) -> Axis:
     ('Total', 'work', 'pensions', 'wages', 'own firm')
     """
     pairs: list[tuple[str, str]] = []
-
-    def walk(tree: Tree) -> str:
-        if isinstance(tree, str):
-            return tree
-        if not tree or not isinstance(tree[0], str):
+    waiting = [] if isinstance(tree, str) else [tree]
+    while waiting:
+        code, *below = waiting.pop() or [None]
+        if not isinstance(code, str) or not all(child and isinstance(child[0], str) for child in below):
             raise UsageError(
                 f"A list in the hierarchy of {name} does not begin with a code.\nPut the sum's code first."
             )
-        pairs.extend((child if isinstance(child, str) else str(child[0]), tree[0]) for child in tree[1:])
-        for child in tree[1:]:
-            walk(child)
-        return tree[0]
-
-    walk(tree)
+        pairs += [(child if isinstance(child, str) else child[0], code) for child in below]
+        waiting += [child for child in reversed(below) if not isinstance(child, str)]
     return parents(name, pairs)
 
 
@@ -60,14 +55,18 @@ def parents(name: str, pairs: Iterable[tuple[str, str]]) -> Axis:
 
 
 def _refuse_circles(name: str, above: Mapping[str, str]) -> None:
+    ends = set[str]()  # codes from which the way up is known to end
     for code in above:
-        seen = [code]
-        while seen[-1] in above:
-            step = above[seen[-1]]
+        seen = dict.fromkeys([code])
+        step = above[code]
+        while step in above and step not in ends:
             if step in seen:
-                circle = " > ".join(reversed([*seen[seen.index(step) :], step]))
+                way = list(seen)
+                circle = " > ".join(reversed([*way[way.index(step) :], step]))
                 raise InputError(f"The hierarchy of {name} goes in a circle: {circle}.\nCorrect it.")
-            seen.append(step)
+            seen[step] = None
+            step = above[step]
+        ends |= seen.keys()
 
 
 def _downwards(sums: Mapping[str, Mapping[str, int]], tops: list[str]) -> list[Sum]:

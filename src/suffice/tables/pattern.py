@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from suffice.algebra.array import Array, Flags
 from suffice.errors import InputError, UsageError
@@ -45,7 +46,7 @@ def pattern_of(
     none = np.zeros(len(table))
     secret = np.zeros(len(table), dtype=bool)
     secret[at[marks_of(file, sensitive)]] = True
-    levels = [_placed(numbers_of(file, column, True), at, len(table)) if column else none for column in (lower, upper)]
+    levels = [_levels(file, column, at, table) if column else none for column in (lower, upper)]
     first, second = levels if lower and upper else [levels[0] if lower else levels[1]] * 2
     x = table.values[name]
     if (secret & (first > x) & (x >= 0)).any() and lower:
@@ -57,8 +58,12 @@ def pattern_of(
     return gaps, Sensitivity(name, secret, first, second, tuple(why), flags, np.abs(x))
 
 
-def _placed(numbers: Array, at: np.ndarray, size: int) -> Array:
-    found = np.zeros(size)
+def _levels(file: pa.Table, column: str, at: np.ndarray, table: Table) -> Array:
+    """A column of protection levels, by cell; those that are not said are zero."""
+    numbers, found = numbers_of(file, column, holes=True), np.zeros(len(table))
+    if (numbers < 0).any():
+        label = table.label(int(at[np.flatnonzero(numbers < 0)[0]]))
+        raise InputError(f"A protection level in {column!r} is negative ({label}).\nLevels are numbers from zero.")
     np.maximum.at(found, at, np.nan_to_num(numbers))
     return found
 

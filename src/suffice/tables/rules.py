@@ -34,6 +34,10 @@ class PrimaryRule:
         """The upper protection level; positive where a cell is sensitive."""
         raise NotImplementedError
 
+    def lower(self, cells: Makeup) -> Array:
+        """The lower protection level; the upper one, unless a rule tells them apart."""
+        return self.level(cells)
+
     def in_table(self, table: Table, value: str) -> Flags:
         """Which cells are sensitive because of the cells around them."""
         return np.zeros(len(table), dtype=bool)
@@ -43,12 +47,14 @@ class PrimaryRule:
 class MinimumFrequency(PrimaryRule):
     """Fewer records than `minimum`, unweighted; cells without any where `zeros` are sensitive too.
 
-    share: of the value, that an interval must go beyond it; a count is judged by its possible whole numbers instead
+    share, below: of the value, that an interval must go above it, and below; a count is judged by its possible whole
+        numbers instead
     """
 
     minimum: float
     zeros: bool = False
     share: float = 0.1
+    below: float | None = None
     name: ClassVar[str] = "frequency"
 
     def sensitive(self, cells: Makeup) -> Flags:
@@ -58,6 +64,9 @@ class MinimumFrequency(PrimaryRule):
     def level(self, cells: Makeup) -> Array:
         return self.share * cells.size
 
+    def lower(self, cells: Makeup) -> Array:
+        return (self.share if self.below is None else self.below) * cells.size
+
 
 @dataclass(frozen=True)
 class FewContributors(PrimaryRule):
@@ -65,6 +74,7 @@ class FewContributors(PrimaryRule):
 
     minimum: float
     share: float = 0.1
+    below: float | None = None
     name: ClassVar[str] = "contributors"
 
     def sensitive(self, cells: Makeup) -> Flags:
@@ -73,6 +83,9 @@ class FewContributors(PrimaryRule):
 
     def level(self, cells: Makeup) -> Array:
         return self.share * cells.size
+
+    def lower(self, cells: Makeup) -> Array:
+        return (self.share if self.below is None else self.below) * cells.size
 
 
 @dataclass(frozen=True)
@@ -175,7 +188,7 @@ def rule_of(text: str) -> PrimaryRule:
     rule = RULES.get(word.strip())
     if rule is None:
         raise UsageError(f"There is no rule {word!r}.{suggest(word, RULES)}\nKnown are {', '.join(RULES)}.")
-    names = [field.name for field in fields(rule) if field.name not in ("zeros", "share")]  # type: ignore[arg-type]
+    names = [field.name for field in fields(rule) if field.name not in ("zeros", "share", "below")]  # type: ignore[arg-type]
     shape = f"{word}={','.join(names)}"
     try:
         given: Any = [float(number) for number in numbers.split(",")]

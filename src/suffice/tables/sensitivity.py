@@ -87,22 +87,25 @@ def find_sensitive(
     """
     name = value_of(table, value)
     cells, whole = table.makeup(name, weights), name in table.counts
-    met, level = [], np.zeros(len(table))
+    met, below, upper = [], np.zeros(len(table)), np.zeros(len(table))
     for rule in rules:
         here = (rule.sensitive(cells) | rule.in_table(table, name)) & ~table.impossible & ~table.hidden
         met.append(here)
         if not (whole and isinstance(rule, BY_NUMBERS)):
-            level = np.where(here, np.maximum(level, rule.level(cells)), level)
+            below = np.where(here, np.maximum(below, rule.lower(cells)), below)
+            upper = np.where(here, np.maximum(upper, rule.level(cells)), upper)
     why = [[rule.name for rule, here in zip(rules, met, strict=True) if here[cell]] for cell in range(len(table))]
     sensitive = np.any(met, axis=0) if met else np.zeros(len(table), dtype=bool)
     x = table.values[name]
     signed = bool((x < 0).any())
-    lower, upper = level if signed else np.minimum(level, np.nan_to_num(x)), level.copy()
+    lower = below if signed else np.minimum(below, np.nan_to_num(x))
     forced, cost = np.zeros(len(table), dtype=bool), np.abs(x)
     for prior in priors:
         cell = table.find(*prior.codes)
         _lay_down(table, prior, cell, sensitive, forced, why)
         for target, given in ((cost, prior.cost), (lower, prior.lower), (upper, prior.upper)):
+            if given is not None and not 0 <= given < np.inf:
+                raise InputError(f"A cost or level laid down for {table.label(cell)} is negative or no number.")
             target[cell] = target[cell] if given is None else given
         if not signed and lower[cell] > x[cell]:
             raise InputError(

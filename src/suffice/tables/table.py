@@ -19,12 +19,11 @@ from suffice.tables.axis import Axis
 from suffice.tables.cells import EXACT, in_order, joined_axes, moved, once, placed
 from suffice.tables.columns import codes_of, columns_of_file, marks_of, numbers_of
 from suffice.tables.contributors import Contributors, Makeup
-from suffice.tables.dimensions import Dimensions
+from suffice.tables.dimensions import Dimensions, Total
 from suffice.tables.grid import Grid, Places
 
 COUNT = "count"
 """The value of a table of counts."""
-Total = str | Sequence[str] | Mapping[str, str | None]
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -58,7 +57,7 @@ class Table:
         *,
         formula: str | None = None,
         hierarchies: Mapping[str, Axis | Sequence[Any]] | None = None,
-        total: str = "Total",
+        total: Total = "Total",
         frequency: str | None = None,
         contributor: str | None = None,
         holding: str | None = None,
@@ -73,6 +72,7 @@ class Table:
         values: columns that are added up; a table always has `count` as well
         formula: which crossings, in place of all: `region * industry + county * size`
         hierarchies: by column: nested lists, or what `read_hierarchy` gives
+        total: codes of totals, for all dimensions or by dimension; those behind the first are other names of it
         frequency: a column that says how many a record stands for
         contributor, holding: whose record it is, and who owns whom
         asked, waived: contributors that asked for protection, or do without it
@@ -85,6 +85,7 @@ class Table:
         given = Dimensions.of(dims, formula, hierarchies or {}, total)
         more = [name for name in (frequency, contributor, holding, weight, asked, waived) if name]
         records = _arrow(columns_of_file(_framed(data), [*given.columns, *values, *more]))
+        _refuse_twice(dims or given.columns, values)
         if COUNT in values:
             raise UsageError("A value may not be called 'count': that is the number of records.\nRename the column.")
         grid, wanted, leaves = given.grid({name: codes_of(records, name) for name in given.columns})
@@ -132,6 +133,9 @@ class Table:
         >>> Table.of_cells(cells, ["region"], ["wages"]).relations.toarray()
         array([[-1.,  1.,  1.]])
         """
+        _refuse_twice(dims, values)
+        if largest and len(values) > 1:
+            raise UsageError("The largest contributions are those of one value.\nName one value.")
         more = [*(name for name in (records, units, impossible) if name), *largest]
         file = _arrow(columns_of_file(_framed(data), [*dims, *values, *more]))
         text = {name: codes_of(file, name) for name in dims}
@@ -298,6 +302,12 @@ def _arrow(table: pa.Table) -> pa.Table:
     if not table.num_rows:
         raise InputError("There are no rows to make a table of.")
     return table
+
+
+def _refuse_twice(dims: Sequence[str], values: Sequence[str]) -> None:
+    both = [name for name in (*dims, *values) if (*dims, *values).count(name) > 1]
+    if both:
+        raise UsageError(f"Column {both[0]!r} is there twice: a column is one dimension, or one value.\nName it once.")
 
 
 def _impossible(grid: Grid, cells: Sequence[Sequence[str]], count: Array) -> Flags:

@@ -62,8 +62,8 @@ class Targets:
             flags = [rule.sensitive(pooled) for rule in given.rules]
         except UsageError:
             return [], ["sums of suppressed cells: who stands behind the cells is not known"]
-        level = self._level(pooled, flags)
-        unjudged = self._if_the_same(parts, np.any(flags, axis=0), level)
+        below, above = self._levels(pooled, flags)
+        unjudged = self._if_the_same(parts, np.any(flags, axis=0), below, above)
         value = parts @ np.nan_to_num(self.table.values[self.name])
         found: dict[tuple[tuple[int, int], ...], Secret] = {}
         for row in np.flatnonzero(np.any(flags, axis=0)):
@@ -71,26 +71,29 @@ class Targets:
             cells = tuple(
                 sorted(zip(parts.indices[begin:end].tolist(), parts.data[begin:end].astype(int).tolist(), strict=True))
             )
-            lower = level[row] if self.signed else min(level[row], abs(value[row]))
-            found[cells] = Secret(cells, float(value[row]), float(lower), float(level[row]))
+            lower = below[row] if self.signed else min(below[row], abs(value[row]))
+            found[cells] = Secret(cells, float(value[row]), float(lower), float(above[row]))
         return list(found.values()), unjudged
 
-    def _level(self, pooled: Makeup, flags: Sequence[Flags]) -> Array:
+    def _levels(self, pooled: Makeup, flags: Sequence[Flags]) -> tuple[Array, Array]:
+        """Lower and upper protection levels: of the rules that are met, the largest."""
         assert self.sensitivity is not None
-        level = np.zeros(len(pooled.value))
+        below, above = np.zeros(len(pooled.value)), np.zeros(len(pooled.value))
         for rule, flag in zip(self.sensitivity.rules, flags, strict=True):
             if not (self.whole and isinstance(rule, BY_NUMBERS)):
-                level = np.where(flag, np.maximum(level, rule.level(pooled)), level)
-        return level
+                below = np.where(flag, np.maximum(below, rule.lower(pooled)), below)
+                above = np.where(flag, np.maximum(above, rule.level(pooled)), above)
+        return below, above
 
-    def _if_the_same(self, parts: sparse.csr_array, judged: Flags, level: Array) -> list[str]:
+    def _if_the_same(self, parts: sparse.csr_array, judged: Flags, below: Array, above: Array) -> list[str]:
         """What summaries of cells leave open: the same contributors may stand behind several."""
         given = self.sensitivity
         if self.table.contributors is not None or given is None:
             return []
         worst = self.table.makeup(self.name, given.weights, parts, same=True)
         flags = [rule.sensitive(worst) for rule in given.rules]
-        more = np.any(flags, axis=0) & (~judged | (self._level(worst, flags) > level * (1 + 1e-9)))
+        pairs = zip(self._levels(worst, flags), (below, above), strict=True)
+        more = np.any([~judged, *(then > now * (1 + 1e-9) for then, now in pairs)], axis=0) & np.any(flags, axis=0)
         return ["sums of suppressed cells: whether the same contributors stand behind them"] if more.any() else []
 
     @property
