@@ -181,7 +181,9 @@ class TableRelease(Exhibit):
             equations=table.relations.shape[0],
             about=made.about,
         )
-        return certify_cells(made.before, after.cells, made.kept(after), bare, [self._protection()])
+        return certify_cells(
+            made.before, after.cells, made.kept(after), bare, [self._protection()] * self.method.audited
+        )
 
     def _protection(self) -> Claim:
         """What the audit says, and no number of it: how many suppressed cells are sensitive is nobody's matter."""
@@ -283,9 +285,9 @@ def publish(
         name: audit(table, gaps, rules[name], beforehand=beforehand, threads=threads, progress=watch)
         if name in rules
         else None
-        for name in names
+        for name in (names if chosen.audited else ())
     }
-    made = chosen.publish(table, gaps, names, key)
+    made = chosen.publish(table, gaps, names, key, rules)
     files = tuple(map(Path, sources))
     release = TableRelease(made, chosen, key, audits, rules, accept or {}, Findings(), files, {})
     return replace(release, findings=release._judged())

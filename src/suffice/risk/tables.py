@@ -47,6 +47,7 @@ class TableRisk:
     wholes: suppressed counts that are filled with a whole number
     negative: suppressed cells that are filled with a negative number although no cell is negative
     names: of dimensions, codes and values
+    facts: what else the method says of itself
     """
 
     method: TableMethod
@@ -59,6 +60,7 @@ class TableRisk:
     ledger: bool = False
     earlier: tuple[FormerTable, ...] = ()
     names: tuple[str, ...] = field(default=(), repr=False)
+    facts: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -78,9 +80,19 @@ class TableRisk:
             whole = [name in table.counts for name in made.values]
             wholes = int((np.abs(cells - np.rint(cells)) <= WHOLE)[:, whole].any(axis=1).sum())
             negative = int((cells < 0)[:, (made.before >= 0).all(axis=0)].any(axis=1).sum())
-        rounded = made.decimals.rounded if made.decimals is not None else None
-        told = tuple(freedom_of(made))
-        return cls(method, audits, told, rounded, wholes, negative, seed.source, ledger, tuple(earlier), tuple(names))
+        return cls(
+            method,
+            audits,
+            tuple(freedom_of(made)) if method.audited else (),
+            None if made.decimals is None else made.decimals.rounded,
+            wholes,
+            negative,
+            seed.source,
+            ledger,
+            tuple(earlier),
+            tuple(names),
+            made.facts,
+        )
 
 
 def freedom_of(made: Publication) -> Iterator[int]:

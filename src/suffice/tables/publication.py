@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from suffice.tables.table import Table
 if TYPE_CHECKING:
     from suffice.seed import Seed
     from suffice.tables.decimals import Decimals
+    from suffice.tables.sensitivity import Sensitivity
 
 MARK = "suppressed"
 """The column of a file that says which of its numbers are not the original's."""
@@ -37,6 +38,8 @@ class Publication:
     about: what was done, in a sentence for its readers
     promises: what it keeps beyond additivity and the published cells
     decimals: where they fill the gaps
+    published: cells that are to be the original's; all that are not suppressed unless told
+    facts: numbers that the method's own guards judge, none of them a cell's
     """
 
     table: Table
@@ -46,6 +49,8 @@ class Publication:
     about: str = ""
     promises: tuple[CellPromise, ...] = ()
     decimals: Decimals | None = None
+    published: Flags | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def before(self) -> Array:
@@ -55,10 +60,10 @@ class Publication:
     def kept(self, after: CellsOfFile) -> tuple[CellPromise, ...]:
         """All that a file with its cells must have."""
         names = [self.table.label(cell) for cell in range(len(self.table))]
-        published = ~self.suppressed & ~self.table.hidden
+        published = ~self.suppressed if self.published is None else self.published
         return (
             Additivity(self.table.relations, [names[cell] for cell in self.table.totals]),
-            PublishedCells(published, after.stored, after.size, names),
+            PublishedCells(published & ~self.table.hidden, after.stored, after.size, names),
             SuppressedCells(self.suppressed & self._unsure, names),
             *self.promises,
         )
@@ -108,10 +113,20 @@ class CellsOfFile:
 
 
 class TableMethod(Method):
-    """A way to publish a table of which some cells are suppressed."""
+    """A way to publish a table of which some cells are suppressed, or changed."""
+
+    audited: ClassVar[bool] = True
+    """Whether what an attacker can compute is a matter of the suppressed cells; else of the method's own guards."""
 
     @abstractmethod
-    def publish(self, table: Table, suppressed: Flags, values: tuple[str, ...], seed: Seed) -> Publication:
+    def publish(
+        self,
+        table: Table,
+        suppressed: Flags,
+        values: tuple[str, ...],
+        seed: Seed,
+        sensitivity: Mapping[str, Sensitivity],
+    ) -> Publication:
         """The table as it is to leave."""
 
 

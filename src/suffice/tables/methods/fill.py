@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
@@ -13,6 +14,7 @@ from suffice.method.parameter import Choice, Count, Number, parameter
 from suffice.seed import Seed
 from suffice.tables.decimals import decimals
 from suffice.tables.publication import MARK, Publication, TableMethod
+from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
 
 PENDING = "judged by the release"
@@ -36,7 +38,14 @@ class Fill(TableMethod):
     def word(cls) -> str:
         return "decimals"
 
-    def publish(self, table: Table, suppressed: Flags, values: tuple[str, ...], seed: Seed) -> Publication:
+    def publish(
+        self,
+        table: Table,
+        suppressed: Flags,
+        values: tuple[str, ...],
+        seed: Seed,
+        sensitivity: Mapping[str, Sensitivity],
+    ) -> Publication:
         made = decimals(
             table,
             suppressed,

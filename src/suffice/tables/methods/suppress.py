@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -10,6 +11,7 @@ import numpy as np
 from suffice.algebra.array import Flags
 from suffice.seed import Seed
 from suffice.tables.publication import Publication, TableMethod
+from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
 
 
@@ -20,7 +22,14 @@ class Suppress(TableMethod):
     keeps: ClassVar = ("published cells", "their sums")
     independent: ClassVar = True
 
-    def publish(self, table: Table, suppressed: Flags, values: tuple[str, ...], seed: Seed) -> Publication:
+    def publish(
+        self,
+        table: Table,
+        suppressed: Flags,
+        values: tuple[str, ...],
+        seed: Seed,
+        sensitivity: Mapping[str, Sensitivity],
+    ) -> Publication:
         shown = {name: np.where(suppressed, np.nan, table.values[name]) for name in values}
         frame = table.frame({name: [None if np.isnan(x) else x for x in each] for name, each in shown.items()})
         names = [*(axis.name for axis in table.grid.axes), *values]
