@@ -1,15 +1,17 @@
-"""The one door to the solver: extreme points of what an attacker must think possible, each begun at the last one."""
+"""The one door to the solver: extreme points of what an attacker must think possible, and mixed programmes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.errors import InfeasibleError
+from suffice.progress import Progress
 
 FAR = 10.0
 """Times the largest cell: beyond that, a cell is called unbounded."""
@@ -21,6 +23,10 @@ SECONDS = 60.0
 
 class NoAnswer(InfeasibleError):
     """The solver gave no answer that can be relied on."""
+
+
+class Contradiction(InfeasibleError):
+    """The solver has shown that there is no answer."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,94 @@ def _model(rows: sparse.csr_array, low: Array, high: Array, right: Array, whole:
         model.setOptionValue(name, setting)
     model.passModel(program)
     return model, library
+
+
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
+class Answer:
+    """The best point found, what it costs, and what no point costs less than."""
+
+    x: Array
+    cost: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.cost - self.bound) / max(abs(self.cost), 1e-12)
+
+
+@dataclass(frozen=True)
+class Programme:
+    """The least cost.x with `least` <= `rows` x <= `most`, `low` <= x <= `high`, some of x whole."""
+
+    cost: Array
+    rows: sparse.csr_array
+    least: Array
+    most: Array
+    low: Array
+    high: Array
+    whole: Flags
+
+    def solve(
+        self,
+        seconds: float = SECONDS,
+        gap: float = 0.0,
+        start: Array | None = None,
+        progress: Progress | None = None,
+    ) -> Answer:
+        """The best point within the time; what the listener raises ends the search and is raised again."""
+        model, library = _model(self.rows, self.low, self.high, np.zeros(self.rows.shape[0]), False)
+        count, width = self.rows.shape
+        model.changeColsCost(width, np.arange(width, dtype=np.int32), self.cost)
+        model.changeRowsBounds(count, np.arange(count, dtype=np.int32), self.least, self.most)
+        for name, setting in _OPEN.items():
+            model.setOptionValue(name, setting)
+        model.setOptionValue("time_limit", float(seconds))
+        if self.whole.any():
+            some = np.flatnonzero(self.whole).astype(np.int32)
+            model.changeColsIntegrality(len(some), some, np.full(len(some), library.HighsVarType.kInteger))
+            model.setOptionValue("mip_rel_gap", gap)
+            model.setOptionValue("mip_abs_gap", 1e-7)
+        if start is not None:
+            point = library.HighsSolution()
+            point.col_value = start.tolist()
+            model.setSolution(point)
+        raised = _told(model, library, progress, seconds) if progress is not None else []
+        model.run()
+        if raised:
+            raise raised[0]
+        return self._answer(model, library)
+
+    def _answer(self, model: Any, library: Any) -> Answer:
+        status, known, info = model.getModelStatus(), library.HighsModelStatus, model.getInfo()
+        if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
+            raise Contradiction("No values fit all that is asked.")
+        whole = bool(self.whole.any())
+        if status != known.kOptimal and not (whole and info.primal_solution_status == 2):
+            raise NoAnswer("No answer was found in the time that was given.")
+        cost = float(info.objective_function_value)
+        return Answer(np.asarray(model.getSolution().col_value), cost, float(info.mip_dual_bound) if whole else cost)
+
+
+_OPEN = {"presolve": "on", "solver": "choose", "simplex_strategy": 1, "primal_feasibility_tolerance": 1e-9}
+
+
+def _told(model: Any, library: Any, progress: Progress, seconds: float) -> list[BaseException]:
+    """Tells the listener of the time spent; what it raises is kept, and ends the search."""
+    raised: list[BaseException] = []
+    begin, kinds = monotonic(), library.cb.HighsCallbackType
+
+    def hear(kind: Any, message: str, given: Any, back: Any, data: Any) -> None:
+        try:
+            progress("adjusting", min(int(100 * (monotonic() - begin) / seconds), 99), 100)
+        except BaseException as error:
+            raised.append(error)
+        if raised:
+            back.user_interrupt = True
+
+    model.setCallback(hear, None)
+    for kind in (kinds.kCallbackMipInterrupt, kinds.kCallbackSimplexInterrupt):
+        model.startCallback(kind)
+    return raised
 
 
 def _settings(whole: bool) -> dict[str, Any]:

@@ -1,0 +1,166 @@
+"""Means, variances and covariances of sets of cells that an adjustment keeps (Cox, sections 3 and 4), exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+
+import numpy as np
+from scipy import sparse
+
+from suffice.algebra.array import EPS, Array, Flags
+from suffice.tables.adjust.lattice import FINEST, Lattice, rounded
+from suffice.tables.adjust.problem import Problem
+from suffice.tables.grid import Places
+
+EXACT = 30.0
+"""Ratio up to which a statistic is called exactly kept: a few units in the last digit that the numbers can hold."""
+ROUNDS = 8
+"""Newton steps, at most."""
+
+
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
+class Family:
+    """Sets of cells, the k-th of each belonging together, like the columns of a file.
+
+    sets: by name, cells of the problem; covariances are those between sets of one size
+    original: a, all cells
+    """
+
+    sets: Mapping[str, Places]
+    original: Array
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.sets)
+
+    @cached_property
+    def centred(self) -> dict[str, Array]:
+        """(a - mean) / (sd sqrt t): of length one."""
+        found = {}
+        for name, cells in self.sets.items():
+            a = self.original[cells] - self.original[cells].mean()
+            found[name] = a / (np.linalg.norm(a) or 1.0)
+        return found
+
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        """sd sqrt t."""
+        lengths = {name: self.original[cells] - self.original[cells].mean() for name, cells in self.sets.items()}
+        return {name: float(np.linalg.norm(each)) or 1.0 for name, each in lengths.items()}
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Variances and covariances."""
+        every = combinations_with_replacement(self.names, 2)
+        return [(one, two) for one, two in every if len(self.sets[one]) == len(self.sets[two])]
+
+    def said(self, keep: str) -> list[str]:
+        """The statistics in words, in the order of the rows."""
+        means = [f"the mean of {name}" for name in self.names]
+        if keep == "means":
+            return means
+        if keep == "slope":
+            return means + [f"the slope of {name}" for name in self.names]
+        return means + [f"the variance of {i}" if i == j else f"the covariance of {i} and {j}" for i, j in self.pairs]
+
+    def rows(self, keep: str, at: Array | None = None) -> tuple[sparse.csr_array, Array]:
+        """Linear statistics of y: sums, L of Cox (3), and the covariances' equations (4) linearised at a y."""
+        found = [(cells, np.full(len(cells), 1 / np.sqrt(len(cells)))) for cells in self.sets.values()]
+        if keep == "slope":
+            found += [(self.sets[name], self.centred[name]) for name in self.names]
+        right = np.zeros(len(found) + len(self.pairs) * (keep == "moments"))
+        if keep == "moments":
+            for one, two in self.pairs:
+                right[len(found)] = 0.0 if at is None else self._product(at, one, two)
+                found.append(self._slope(one, two, at))
+        matrix = [_row(cells, numbers, len(self.original)) for cells, numbers in found]
+        return sparse.csr_array(sparse.vstack(matrix)), right
+
+    def _slope(self, one: str, two: str, at: Array | None) -> tuple[Places, Array]:
+        """(a + y0) of one set on y of the other, and the other way round."""
+        parts = []
+        for here, there in ((one, two), (two, one)):
+            moved = 0.0 if at is None else at[self.sets[here]] / self.sizes[here]
+            parts.append((self.centred[here] + moved) * np.sqrt(self.sizes[one] * self.sizes[two]) / self.sizes[there])
+        return np.concatenate([self.sets[two], self.sets[one]]), np.concatenate(parts)
+
+    def _product(self, y: Array, one: str, two: str) -> float:
+        scale = np.sqrt(self.sizes[one] * self.sizes[two])
+        return float(y[self.sets[one]] @ y[self.sets[two]] / scale)
+
+    def off(self, keep: str, y: Array) -> Array:
+        """What is left of the equations at y; zero where all is kept."""
+        rows, _ = self.rows(keep)
+        left = rows @ y
+        if keep == "moments":
+            left[len(self.names) :] += [self._product(y, one, two) for one, two in self.pairs]
+        return np.asarray(left)
+
+    def errors(self, keep: str, adjusted: Array) -> dict[str, tuple[float, float]]:
+        """How exactly each statistic was kept: its error in standard deviations, and over what the digits can hold."""
+        found = {}
+        before, after = (
+            {n: np.asarray(x[cells], dtype=np.longdouble) for n, cells in self.sets.items()}
+            for x in (self.original, adjusted)
+        )
+        middle = {name: (before[name].mean(), after[name].mean()) for name in self.names}
+        sd = {name: np.sqrt(((before[name] - middle[name][0]) ** 2).mean()) or 1.0 for name in self.names}
+        room = {n: max(1.0, float(np.abs(self.original[c]).max() / sd[n])) for n, c in self.sets.items()}
+        words = iter(self.said(keep))
+        for name in self.names:
+            error = float(abs(middle[name][1] - middle[name][0]) / sd[name])
+            found[next(words)] = error, error / (EPS * room[name])
+        kept = [(name, name) for name in self.names] if keep == "slope" else self.pairs if keep == "moments" else []
+        for one, two in kept:
+            old = ((before[one] - middle[one][0]) * (before[two] - middle[two][0])).mean()
+            left = before[one] if keep == "slope" else after[one]
+            new = ((left - left.mean()) * (after[two] - middle[two][1])).mean()
+            error = float(abs(new - old) / (sd[one] * sd[two]))
+            found[next(words)] = error, error / (EPS * max(room[one], room[two]))
+        return found
+
+
+def _row(cells: Places, numbers: Array, width: int) -> sparse.csr_array:
+    return sparse.csr_array((numbers, (np.zeros(len(cells), dtype=np.int64), cells)), shape=(1, width))
+
+
+def newton(problem: Problem, family: Family, keep: str, lattices: Sequence[Lattice], y: Array) -> Array:
+    """Least-norm steps in the kernel of T, on the cells off their bounds, until nothing is left but the last digits."""
+    found = y
+    for zeros in (True, False):  # unchanged cells stay so, where the others suffice
+        found = _stepped(problem, family, keep, lattices, y, zeros)
+        if problem.fits(found) and all(r <= EXACT for _, r in family.errors(keep, problem.original + found).values()):
+            break
+    return found
+
+
+def _stepped(problem: Problem, family: Family, keep: str, lattices: Sequence[Lattice], y: Array, zeros: bool) -> Array:
+    sums = sparse.csr_array(sparse.block_diag([each.sums for each in lattices], format="csr"))
+    bound, held = _at_bounds(problem, y, zeros)
+    fixed = sums[np.flatnonzero(held)].toarray()
+    best = y = rounded(lattices, np.where(held, bound, y), problem.original, FINEST)
+    least = np.inf
+    for _ in range(ROUNDS):
+        off = family.off(keep, y)
+        if not np.abs(off).max() < least:
+            break
+        best, least = y, float(np.abs(off).max())
+        matrix = np.vstack([fixed, (family.rows(keep, y)[0] @ sums).toarray()])
+        step = np.linalg.lstsq(matrix, np.concatenate([(bound - y)[held], -off]), rcond=1e-11)[0]
+        y = rounded(lattices, y + sums @ step, problem.original, FINEST)
+    return best
+
+
+def _at_bounds(problem: Problem, y: Array, zeros: bool) -> tuple[Array, Flags]:
+    """The bound that each change lies at, and whether it does."""
+    held, bound = ~problem.movable, np.where(problem.movable, y, problem.low)
+    limits = [problem.low, problem.high]
+    limits += [np.where(problem.sensitive, each, np.nan) for each in (problem.up, -problem.down)]
+    limits += [np.where(problem.sensitive, np.nan, 0.0)] * zeros
+    for limit in limits:
+        here = np.abs(y - limit) <= 1e-3 * problem.unit
+        bound, held = np.where(here, limit, bound), held | here
+    return bound, held

@@ -1,0 +1,276 @@
+"""Adjusted tables: Cox's own, sums to the last bit, statistics exactly, and what is said where nothing fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
+from suffice.seed import Seed
+from suffice.tables.adjust.adjust import Adjustment, adjust
+from suffice.tables.adjust.lattice import Lattice
+from suffice.tables.columns import columns_of_file, numbers_of
+from suffice.tables.sensitivity import Sensitivity
+from suffice.tables.table import Table
+from tests.places import SHARED, needs_shared
+
+ACCEPT = {"least-sizes": "a test"}
+CODES = ["plane", "row", "column"]
+
+
+def levels(value: str, p: np.ndarray) -> Sensitivity:
+    """Sensitive cells with the same level below and above."""
+    return Sensitivity(value, p > 0, p, p, tuple(() for _ in p), p < 0, p)
+
+
+def cox() -> tuple[Table, Sensitivity, dict[str, list[int]]]:
+    """The table of Cox, Kelly and Patil, its levels, and the inner cells of its planes."""
+    assert SHARED is not None
+    path = SHARED / "data" / "cox-kelly-patil-2005.csv"
+    table = Table.of_cells(path, CODES, ["value"], total="total")
+    p = np.nan_to_num(numbers_of(columns_of_file(path, ["protection"]), "protection", True))
+    inner = np.setdiff1d(np.arange(len(table)), table.totals)
+    plane = table.grid.codes[inner, 0]
+    words = table.grid.axes[0].codes
+    return table, levels("value", p), {words[k]: inner[plane == k].tolist() for k in sorted(set(plane.tolist()))}
+
+
+def made(seed: int = 1, shape: tuple[int, ...] = (4, 6), secret: int = 4, names: tuple[str, ...] = ("v",)) -> Table:
+    rng = np.random.default_rng(seed)
+    places = np.stack(np.unravel_index(np.arange(np.prod(shape)), shape), axis=1)
+    data: dict[str, Any] = {f"d{k}": [f"{k}-{code}" for code in codes] for k, codes in enumerate(places.T)}
+    values = {name: np.rint(rng.lognormal(6, 1, len(places))) + 20 for name in names}
+    return Table.of_records({**data, **values}, list(data), list(names))
+
+
+def some(table: Table, value: str = "v", secret: int = 4, seed: int = 1) -> Sensitivity:
+    rng = np.random.default_rng(seed)
+    inner = np.setdiff1d(np.arange(len(table)), table.totals)
+    p = np.ceil(rng.uniform(0.05, 0.15, len(table)) * table.values[value])
+    return levels(value, np.where(np.isin(np.arange(len(table)), rng.choice(inner, secret, replace=False)), p, 0.0))
+
+
+def holds(found: Adjustment) -> bool:
+    return found.unsafe == 0 and found.error == 0 and all((found.cells(name) >= 0).all() for name in found.values)
+
+
+@needs_shared
+def test_the_least_changes_of_coxs_table_are_proven():
+    table, secret, _ = cox()
+    found = adjust(table, secret, sizes="least", accept=ACCEPT, seed=Seed.for_tests(2))
+    print(found.text())
+    assert found.cost == pytest.approx(2420, abs=1e-6)
+    assert found.gap < 1e-9
+    assert holds(found)
+    assert "proven" in found.text()
+    assert (found.changes["value"] == np.rint(found.changes["value"])).all()
+    assert (found.changes["value"][table.values["value"] == 0] == 0).all()
+
+
+@needs_shared
+@pytest.mark.parametrize(("objective", "least"), [("relative", 2.22318), ("l2", 105_028.7), ("largest", 91)])
+def test_other_objectives_on_coxs_table(objective: str, least: float):
+    table, secret, _ = cox()
+    found = adjust(table, secret, objective=objective, sizes="least", accept=ACCEPT, seed=Seed.for_tests(2))
+    assert found.cost <= least * (1 + 1e-5)
+    assert holds(found)
+    assert np.isnan(found.bound) if objective == "l2" else found.gap < 1e-6
+    assert ("best found" in found.text()) == (objective == "l2")
+
+
+@needs_shared
+def test_where_coxs_table_has_no_answer_the_plane_and_the_column_are_named():
+    table, secret, _ = cox()
+    least: dict[str, Any] = {"sizes": "least", "accept": ACCEPT}
+    with pytest.raises(InfeasibleError, match=r"plane p2, column c4 \(over row\) cannot hold") as told:
+        adjust(table, secret, q=1, **least)
+    assert "a larger q than 1" in str(told.value)
+    with pytest.raises(InfeasibleError, match="plane p2, column c4"):
+        adjust(table, secret, signs="ordering", repair=False, **least)
+    found = adjust(table, secret, signs="ordering", **least)
+    assert holds(found)
+    assert found.freed == 8
+    assert "8 smallest" in found.text()
+
+
+@needs_shared
+def test_moments_of_coxs_planes_are_kept_exactly():
+    table, secret, planes = cox()
+    found = adjust(table, secret, keep="moments", sets=planes, seed=Seed.for_tests(3))
+    print(found.text())
+    assert holds(found)
+    assert len(found.kept) == 9
+    assert max(ratio for _, ratio in found.kept.values()) <= 30
+    y = found.changes["value"]
+    p = secret.upper
+    assert (np.abs(y)[secret.sensitive] <= 2 * p[secret.sensitive] * (1 + 1e-9)).all()
+    assert (np.abs(y) <= table.values["value"])[~secret.sensitive].all()
+    before, after = (np.cov([x[planes[name]] for name in planes]) for x in (table.values["value"], found.cells()))
+    assert np.abs(after - before).max() < 1e-13 * before.max()
+
+
+def test_variance_and_slope_cannot_both_be_kept():
+    """Var(a + y) = Var(a) has the slope 1 - Var(y) / (2 Var(a))."""
+    table = made(2, (5, 6))
+    inner = np.setdiff1d(np.arange(len(table)), table.totals)
+    a = table.values["v"][inner]
+    for keep in ("moments", "slope"):
+        found = adjust(table, some(table), keep=keep, seed=Seed.for_tests(1))
+        x, y = found.cells()[inner], found.changes["v"][inner]
+        slope = np.cov(a, x, ddof=0)[0, 1] / a.var()
+        assert slope == pytest.approx(1 - y.var() / (2 * a.var()) if keep == "moments" else 1, abs=1e-13)
+        assert x.mean() == pytest.approx(a.mean(), rel=1e-15)
+        assert (abs(x.var() / a.var() - 1) < 1e-13) == (keep == "moments")
+
+
+def test_covariances_between_values_are_kept():
+    table = made(3, (5, 7), names=("v", "w"))
+    secret = [some(table, "v"), some(table, "w", seed=2)]
+    found = adjust(table, secret, keep="moments", seed=Seed.for_tests(1))
+    inner = np.setdiff1d(np.arange(len(table)), table.totals)
+    before, after = (
+        np.cov([each(name)[inner] for name in ("v", "w")]) for each in (lambda n: table.values[n], found.cells)
+    )
+    assert holds(found)
+    assert np.abs(after / before - 1).max() < 1e-13
+    assert "the covariance of v and w: exact" in found.text()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sums_hold_to_the_last_bit(seed: int):
+    table = [made(seed, (5, 6)), made(seed, (3, 3, 4)), made(seed, (12,))][seed % 3]
+    for objective in ("l1", "l2"):
+        found = adjust(
+            table, some(table, seed=seed, secret=3), objective=objective, seed=Seed.for_tests(seed), gap=0.01
+        )
+        assert holds(found)
+        assert (table.relations @ found.cells() == 0).all()
+
+
+def linked() -> Table:
+    rng = np.random.default_rng(1)
+    n = 60
+    data = {name: rng.integers(0, k, n).astype(str) for name, k in (("a", 4), ("b", 3), ("c", 3))}
+    data["v"] = np.rint(rng.lognormal(5, 1, n))
+    cells = [Table.of_records(data, ["a", other], ["v"]) for other in ("b", "c")]
+    return Table.linked([replace(each, contributors=None, holding=None) for each in cells])
+
+
+def test_sums_of_linked_tables_hold_to_the_last_bit():
+    table = linked()
+    lattice = Lattice(table)
+    assert np.abs(table.relations @ lattice.sums).max() == 0
+    rank = np.linalg.matrix_rank(table.relations.toarray())
+    assert len(lattice.free) == len(table) - rank
+    found = adjust(table, some(table, secret=3), seed=Seed.for_tests(2))
+    assert holds(found)
+    assert (table.relations @ found.cells() == 0).all()
+
+
+def test_whole_numbers_stay_whole_and_errors_are_said():
+    table = made(4, (3, 4, 4))
+    found = adjust(table, some(table), keep="moments", whole=True, seed=Seed.for_tests(1))
+    assert (found.cells() == np.rint(found.cells())).all()
+    assert holds(found)
+    assert "standard deviations" in found.text()
+
+
+def test_bounds_capacities_and_fixed_cells_are_kept():
+    table = made(5, (4, 5))
+    secret, a = some(table), table.values["v"]
+    grand = table.find("Total", "Total")
+    room = {"v": np.where(secret.sensitive, 0.0, 0.3 * a)}
+    known = {"v": (0.7 * a, 1.2 * a)}
+    found = adjust(table, secret, capacity=room, fixed=[grand], known=known, seed=Seed.for_tests(1))
+    y = found.changes["v"]
+    assert holds(found)
+    assert y[grand] == 0
+    assert (np.abs(y) <= 0.3 * a + 1e-6)[~secret.sensitive].all()
+    assert ((y >= -0.3 * a - 1e-6) & (y <= 0.2 * a + 1e-6)).all()
+
+
+def test_levels_below_and_above_may_differ():
+    table = made(6, (4, 5))
+    secret = some(table)
+    apart = replace(secret, lower=0.5 * secret.lower)
+    y = adjust(table, apart, sizes="least", accept=ACCEPT).changes["v"][secret.sensitive]
+    p = secret.upper[secret.sensitive]
+    assert ((y >= p - 1e-6) | (y <= 1e-6 - 0.5 * p)).all()
+
+
+def test_blocks_give_a_safe_table():
+    table = made(7, (8, 9))
+    secret = some(table, secret=14)
+    found = adjust(table, secret, signs="blocks", seed=Seed.for_tests(1), seconds=5)
+    least = adjust(table, secret, seed=Seed.for_tests(1), gap=0.02)
+    assert holds(found)
+    assert least.bound <= found.cost <= 1.3 * least.cost
+    assert "best found" in found.text()
+
+
+def test_what_stands_against_a_statistic_is_named():
+    table = made(8, (2, 2), secret=1)
+    inner = np.setdiff1d(np.arange(len(table)), table.totals)
+    with pytest.raises(InfeasibleError, match="cannot be kept") as told:
+        adjust(
+            table,
+            some(table, secret=1),
+            keep="means",
+            sets={"alone": [int(np.flatnonzero(some(table, secret=1).sensitive)[0])]},
+        )
+    assert "the mean of alone" in str(told.value)
+    assert "fewer statistics kept" in str(told.value)
+    with pytest.raises(InfeasibleError, match="larger capacities"):
+        adjust(table, some(table, secret=1), fixed=[c for c in range(len(table)) if c not in inner], capacity=0.0)
+
+
+def test_no_time_no_table_and_a_listener_may_end_it():
+    table = made(9, (10, 10))
+    with pytest.raises(InfeasibleError, match="time"):
+        adjust(table, some(table, secret=30), seconds=1e-6)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adjust(table, some(table, secret=30), progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"objective": "l3"}, "objective is one of"),
+        ({"keep": "all"}, "keep is one of"),
+        ({"q": 1.2}, "q is at least"),
+        ({"capacity": -1.0}, "Capacities"),
+        ({"keep": "means", "sets": {"none": []}}, "'none' is empty"),
+        ({"accept": {"other": "x"}}, "'least-sizes' is the one rule"),
+    ],
+)
+def test_requests_that_make_no_sense(asked: dict[str, Any], sentence: str):
+    table = made()
+    with pytest.raises(UsageError, match=sentence):
+        adjust(table, some(table), **asked)
+
+
+def test_cells_that_cannot_be_adjusted():
+    table = made()
+    secret = some(table)
+    cell = int(np.flatnonzero(secret.sensitive)[0])
+    with pytest.raises(InputError, match="fixed"):
+        adjust(table, secret, fixed=[cell])
+    with pytest.raises(InputError, match="no protection level"):
+        adjust(table, replace(secret, upper=0 * secret.upper))
+    with pytest.raises(GuardError, match="least-sizes"):
+        adjust(table, secret, sizes="least")
+
+
+def test_a_key_decides_and_no_value_is_printed():
+    table = made()
+    one, same, other = (adjust(table, some(table), seed=Seed.for_tests(k)) for k in (1, 1, 2))
+    assert (one.changes["v"] == same.changes["v"]).all()
+    assert (one.changes["v"] != other.changes["v"]).any()
+    assert repr(one).startswith("<")
