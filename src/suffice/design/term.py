@@ -81,13 +81,11 @@ class Expansion:
 
     def fill(self, out: Any, block: Block, codes: Mapping[str, Codes]) -> None:
         """Writes the term's columns into `out`, the columns of a Fortran-ordered matrix."""
+        if not self.sizes:  # one number is by far the most frequent, and needs no copy
+            out[:, 0] = number(self.term[0], block) if len(self.term) == 1 else multiplied(self.term, block)
+            return
         numbers = numbers_in(self.term)
-        if len(self.term) == 1 and numbers:
-            out[:, 0] = number(numbers[0], block)  # by far the most frequent, and without a copy
-        elif not self.sizes:
-            out[:, 0] = multiplied(numbers, block)
-        else:
-            self._scatter(out, multiplied(numbers, block) if numbers else np.ones(len(out)), codes)
+        self._scatter(out, multiplied(numbers, block) if numbers else np.ones(len(out)), codes)
 
     def _scatter(self, out: Any, values: Array, codes: Mapping[str, Codes]) -> None:
         n = len(out)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,26 +41,32 @@ class EqualCells:
 
 def equal_cells(sample: LeavingSample) -> tuple[EqualCells, ...]:
     """Pairs of a confidential and a numeric column that leaves unchanged; zeros and frequent values aside."""
-    names, beside = sample.design.confidential, sample.numbers
-    pairs = (found for name, y in zip(names, sample.Y.T, strict=True) for found in _beside(name, y, beside))
-    return tuple(found for found in pairs if found.told)
+    order = np.random.default_rng(0).permutation(len(sample))
+    beside = [(name, x, np.isfinite(x) & (x != 0), x[order]) for name, x in sample.numbers.items()]
+    pairs = (
+        found
+        for name, y in zip(sample.design.confidential, sample.Y.T, strict=True)
+        for rare in ([_rare(y)] if len(y) else [])
+        for found in (_beside(name, y, rare, *column) for column in beside)
+    )
+    return tuple(found for found in pairs if found is not None and found.told)
 
 
-def _beside(name: str, y: Array, columns: dict[str, Array]) -> Iterator[EqualCells]:
-    if not len(y):
-        return
-    rare, order = _rare(y), np.random.default_rng(0).permutation(len(y))
-    for other, x in columns.items():
-        here = rare & np.isfinite(x) & (x != 0)
-        if not here.any():
-            continue
-        equal, chance = (float((here & (y == each)).mean()) for each in (x, x[order]))
-        usual, share = _usual((y[here] / x[here])[:: 1 + int(here.sum()) // SOME])
-        scaled = share * float(here.mean())
-        if abs(usual - 1) > SAME and scaled > equal:
-            yield EqualCells(name, other, scaled, 0.0, round(scaled * len(y)), True)
-        elif equal:
-            yield EqualCells(name, other, equal, chance, round(equal * len(y)))
+def _beside(name: str, y: Array, rare: Flags, other: str, x: Array, usable: Flags, mixed: Array) -> EqualCells | None:
+    """mixed: x with its rows permuted"""
+    here = rare & usable
+    n, rows = len(y), np.flatnonzero(here)
+    if not len(rows):
+        return None
+    equal = np.count_nonzero(here & (y == x)) / n
+    some = rows[:: 1 + len(rows) // SOME]
+    usual, share = _usual(y[some] / x[some])
+    scaled = share * (len(rows) / n)
+    if abs(usual - 1) > SAME and scaled > equal:
+        return EqualCells(name, other, scaled, 0.0, round(scaled * n), True)
+    return (
+        EqualCells(name, other, equal, np.count_nonzero(here & (y == mixed)) / n, round(equal * n)) if equal else None
+    )
 
 
 def _usual(ratios: Array) -> tuple[float, float]:

@@ -88,7 +88,9 @@ class LeverageMeasure:
         """Exact for every row that may matter, and for the one that may be highest."""
         U, w, own = aligned.U, aligned.w, aligned.own
         assert U is not None
-        size: Array = np.square(U).sum(axis=1)
+        size, square = np.zeros(len(U)), np.empty(len(U))
+        for u in U.T:  # a column at a time: near the processor
+            size += np.multiply(u, u, out=square)
         if w is not None:
             size *= w
         bound = size / self._least if own is None else size / self._least + own

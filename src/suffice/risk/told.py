@@ -134,9 +134,9 @@ def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
     numbers = {name: sample.numbers[name] for name, _ in columns if name in sample.numbers}
     logs = [np.log(x) for x in numbers.values() if (x > 0).all()]
     X = np.column_stack([sample.X, *(column for _, column in columns), *logs])
-    guess = np.full(sample.Y.shape, np.nan)
+    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(X).all(axis=1)
     for y, out in zip(sample.Y.T, guess.T, strict=True):
-        rows = np.flatnonzero((np.nan_to_num(y) > 0) & np.isfinite(X).all(axis=1))
+        rows = np.flatnonzero((np.nan_to_num(y) > 0) & there)
         if len(rows) > 2 * X.shape[1] + LEAST:
             with np.errstate(over="ignore"):
                 out[rows] = np.exp(_others(X[rows], np.log(y[rows])[:, None])[:, 0])

@@ -51,8 +51,10 @@ def fingerprints(rows: int, columns: Iterable[Words]) -> Words:
     state = np.zeros(rows, dtype=np.uint64)
     product = np.empty_like(state)
     for place, words in enumerate(columns):
-        # numbers differ in their first bits most: put these last
-        state += np.multiply(words.byteswap(), ODD[place % len(ODD)], out=product)
+        # numbers differ in their first bits most: put these last (a cast swaps bytes faster than byteswap)
+        np.copyto(product, words.view(words.dtype.newbyteorder()))
+        product *= ODD[place % len(ODD)]
+        state += product
     return _mixed(state)
 
 
@@ -127,7 +129,10 @@ def hole_words(values: Any) -> Words:
 def _mixed(x: Words) -> Words:
     """The finaliser of SplitMix64: every bit of the result depends on every bit of x."""
     with np.errstate(over="ignore"):
-        x = (x + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return x ^ (x >> np.uint64(31))
+        x = np.asarray(x + np.uint64(0x9E3779B97F4A7C15))
+        shifted = np.empty_like(x)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+            np.right_shift(x, np.uint64(shift), out=shifted)
+            x ^= shifted
+            x *= np.uint64(factor)
+        return x

@@ -32,8 +32,5 @@ def shuffled(stream: Stream, n: int) -> NDArray[np.int64]:
     if count == 1:
         return stream.permutation(0, n)
     buckets = dealt(stream, 0, n, count)
-    order = np.argsort(buckets, kind="stable")
-    ends = np.cumsum(np.bincount(buckets, minlength=count))
-    for bucket, (a, b) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-        order[a:b] = order[a:b][stream.permutation(bucket, b - a)]
-    return order
+    places = (np.flatnonzero(buckets == bucket) for bucket in range(count))
+    return np.concatenate([each[stream.permutation(bucket, len(each))] for bucket, each in enumerate(places)])
