@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -63,3 +65,12 @@ def test_columns_that_cannot_be_compared_get_a_sentence(text: str, match: str):
 def test_a_sum_of_many_columns_is_read_in_one_pass():
     names = [f"q{i}" for i in range(4000)]  # added one by one to all before it took half a minute
     assert parse(f"{' + '.join(names)} > 1").columns == tuple(names)
+
+
+def test_long_conditions_are_read_in_one_go() -> None:
+    def seconds(count: int) -> float:
+        text, begun = " or ".join(["a == 1"] * count), process_time()
+        parse(text)
+        return process_time() - begun
+
+    assert seconds(16_000) < 30 * seconds(2_000)  # 8 if it is linear, 64 if not

@@ -24,6 +24,7 @@ EXCEPT = {
     **dict.fromkeys(("replicated-uniques", "attribute-disclosure"), "copy: no more than the original has"),
     "membership-tpr": "monotone: 1 % of the hold-out are two records",
     "sparse-records": "chance and monotone: of the original alone",
+    "digits": "copy and monotone: of columns of few decimals",
     **dict.fromkeys(("averaging", "differencing"), "copy, chance and monotone: of the ledger"),
 }
 """What is not asked of a measure, and why."""

@@ -369,3 +369,37 @@ def test_agreement_of_few_values_stands_beside_its_chance():
         for score in suffice.assess(*files, roles, measures=["copies", "sd-intervals"], aligned=True):
             assert score.outcome.chance is not None
             assert (abs(score.value - score.outcome.chance) < 0.1) == near
+
+
+def test_values_that_digits_tell_are_scored() -> None:
+    rng = np.random.default_rng(1)
+    Y = np.round(rng.lognormal(3, 1, size=(200, 2)), 2)
+    left = np.where(np.arange(200)[:, None] % 4 == 0, Y, Y + rng.normal(size=Y.shape))
+    found = scores.taken(scores.MEASURES["digits"], FilePair.of_arrays(Y, left)).outcome
+    assert found.parts == {"x0": 0.25, "x1": 0.25}
+    noise = rng.normal(size=Y.shape)
+    hidden = np.round(noise, 2) + 1e-6 * Y / Y.max()  # the original stands in the digits that nobody reads
+    for released, told in ((hidden[:, ::-1], True), (noise, False), (np.round(noise), False)):
+        score = scores.taken(scores.MEASURES["digit-correlation"], FilePair.of_arrays(Y, released)).outcome
+        assert score.chance is not None
+        assert (score.value > 0.99) == told
+        assert (score.value > score.chance) == told
+        assert score.parts["whole"] < score.chance
+
+
+def test_em_finds_what_a_plain_implementation_finds_and_the_truth() -> None:
+    rng = np.random.default_rng(1)
+    for k, noise, near in ((3, 0.1, 0.02), (8, 0.5, 0.2)):
+        Y = rng.normal(size=(150, k))
+        Z = Y + noise * rng.normal(size=Y.shape)
+        G = np.abs(Y[:, None] - Z) <= 0.5 * Y.std(axis=0)
+        u, m = G.mean(axis=1), 0.9 + 0.1 * G.mean(axis=(0, 1))
+        for _ in range(200):  # Fellegi & Sunter, every pair by itself
+            m, u = (np.clip(each, 1e-6, 1 - 1e-6) for each in (m, u))
+            ratio = np.where(G, (m / u)[:, None], ((1 - m) / (1 - u))[:, None]).prod(axis=2)
+            ratio /= ratio.sum(axis=1, keepdims=True)
+            m = np.einsum("ij,ijk->k", ratio, G) / len(Y)
+        found = probabilistic_linkage(Y, Z)
+        assert np.abs(found.m - m).max() < 1e-3
+        truth = G[np.arange(150), np.arange(150)].mean(axis=0)
+        assert np.abs(found.m - truth).max() < near  # u of all for each: .28 for 1

@@ -116,7 +116,9 @@ class _ConditionReader(LinearReader):
             return self.bracket(self.either)
 
     def comparison(self) -> Judge:
-        (kind, name), (_, sign), (other, text) = (*self.tokens[self.place :], ("end", ""), ("end", ""))[:3]
+        (kind, name), (_, sign), (other, text) = (*self.tokens[self.place : self.place + 3], ("end", ""), ("end", ""))[
+            :3
+        ]
         if kind in ("column", "quoted") and other == "text" and sign in ("==", "!="):
             self.place += 3
             if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):

@@ -33,6 +33,7 @@ from suffice.risk import (
     attribute_disclosure,
     averaging,
     copies,
+    digits,
     distance_linkage,
     identification,
     individual_risk,
@@ -81,7 +82,18 @@ from suffice.utility.analysis import Analysis
 
 RISK = (
     *(distance_linkage, ranks, probabilistic_linkage, interval_disclosure, sd_intervals, robust_intervals, nearness),
-    *(copies, resemblance, memory, membership, singling_out, linkability, inference, model_inference, identification),
+    *(
+        copies,
+        digits,
+        resemblance,
+        memory,
+        membership,
+        singling_out,
+        linkability,
+        inference,
+        model_inference,
+        identification,
+    ),
     *(k_anonymity, l_diversity, individual_risk, suda, model_risk, replicated_uniques, attribute_disclosure),
     *(sparse_records, averaging),
 )

@@ -23,7 +23,7 @@ WIDE = 62
 @dataclass(frozen=True, repr=False)
 class ProbabilisticLinkage:
     """share: originals whose own released record has the largest weight, and of those that have it is nearest
-    m, u: for each column, how often records agree that belong together, and any two others
+    m, u: for each column, how often records agree that belong together, and how often any two do
     """
 
     share: float
@@ -36,9 +36,11 @@ def probabilistic_linkage(Y: Array, Ystar: Array, tolerance: Array | None = None
     """Released records are ranked by the sum of log(m/u) where a column agrees, of log((1-m)/(1-u)) where not.
 
     Values agree within the tolerance, half a standard deviation of the original unless told: of .1 to .5 it linked most
-    on files of firms and households, with any noise. m and u are found by EM (Jaro 1989) from patterns of agreement
-    alone, given that each original has one released record: without that, correlated columns that agree together are
-    taken for links. Of more than 500 originals 500 are linked, among all released records; 1 / n is chance.
+    on files of firms and households, with any noise. u is an original's own share of released records that agree: a
+    value in the middle agrees with more than one in a tail, and one u for all makes EM take the middle for links. m is
+    found by EM (Jaro 1989) from patterns of agreement alone, given that each original has one released record. Where
+    noise is as large as the columns these hardly tell it. Of more than 500 originals 500 are linked, among all
+    released records; 1 / n is chance.
 
     >>> Y = np.random.default_rng(1).normal(size=(50, 3))
     >>> round(probabilistic_linkage(Y, Y).share, 2), probabilistic_linkage(Y, Y[::-1]).share
@@ -57,16 +59,18 @@ def probabilistic_linkage(Y: Array, Ystar: Array, tolerance: Array | None = None
     row = np.repeat(np.arange(len(patterns)), [len(found) for found, _ in patterns])
     m, u = _estimated(G, count.astype(np.float64), row)
     plus, minus = np.log(m / u), np.log((1 - m) / (1 - u))
-    linked = 0.0
+    linked, first = 0.0, 0
     for places, agreed in _agreements(Y, Ystar, reach, some):
-        weight = sum(np.where(each, a, b) for each, a, b in zip(agreed, plus, minus, strict=True))
+        here, first = slice(first, first + len(places)), first + len(places)
+        worth = zip(agreed, plus[here].T, minus[here].T, strict=True)
+        weight = np.sum([np.where(each, a[:, None], b[:, None]) for each, a, b in worth], axis=0)
         best = weight >= weight.max(axis=1)[:, None] - 1e-9
         for place, among in zip(places, best, strict=True):
             if among[place]:
                 far = (np.abs(Ystar[among] - Y[place]) / scale).sum(axis=1)
                 own = float((np.abs(Ystar[place] - Y[place]) / scale).sum())
                 linked += 0.0 if (far < own * (1 - SAME)).any() else 1 / float((far <= own * (1 + SAME) + SAME).sum())
-    return ProbabilisticLinkage(linked / max(1, len(some)), m, u, len(some))
+    return ProbabilisticLinkage(linked / max(1, len(some)), m, u.mean(axis=0), len(some))
 
 
 def _agreements(
@@ -80,21 +84,22 @@ def _agreements(
 
 
 def _estimated(G: Array, count: Array, row: NDArray[np.int64]) -> tuple[Array, Array]:
-    """EM for m and u of columns that agree independently, given that each original has one released record.
+    """EM for m of columns that agree independently, and u of each original, which has one released record.
 
     G: patterns of agreement, count: released records that have them, row: with which original
     """
-    every, n = count.sum(), int(row[-1]) + 1
-    u = np.clip(count @ G / every, LEAST, 1 - LEAST)
-    m = np.clip(0.9 + 0.1 * u, LEAST, 1 - LEAST)
+    n = int(row[-1]) + 1
+    agreed = np.column_stack([np.bincount(row, count * each) for each in G.T])
+    u = np.clip(agreed / np.bincount(row, count)[:, None], LEAST, 1 - LEAST)
+    m = np.clip(0.9 + 0.1 * u.mean(axis=0), LEAST, 1 - LEAST)
     for _ in range(STEPS):
-        weight = G @ np.log(m / u) + (1 - G) @ np.log((1 - m) / (1 - u))
+        weight = (G * np.log(m / u)[row] + (1 - G) * np.log((1 - m) / (1 - u))[row]).sum(axis=1)
         top = np.full(n, -np.inf)
         np.maximum.at(top, row, weight)
         chance = count * np.exp(weight - top[row])
         chance /= np.bincount(row, chance)[row]
         now = np.clip(chance @ G / n, LEAST, 1 - LEAST)
-        u, far, m = np.clip((count - chance) @ G / max(every - n, LEAST), LEAST, 1 - LEAST), np.abs(now - m).max(), now
+        far, m = np.abs(now - m).max(), now
         if far < 1e-6:
             break
     return m, u
@@ -114,7 +119,8 @@ MEASURES = (
         SHARE,
         "higher is riskier",
         "share of records whose own released record has the largest weight of agreement, columns agreeing within .5 "
-        "standard deviations and weighing log(m/u) or log((1-m)/(1-u)) with m and u by EM; of equals the nearest",
+        "standard deviations and weighing log(m/u) or log((1-m)/(1-u)), m by EM and u the share of released records "
+        "that agree with the original; of equals the nearest",
         "Fellegi & Sunter (1969); Jaro (1989)",
         most=20_000,
     ),
