@@ -11,7 +11,7 @@ import pytest
 from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
 from suffice.seed import Seed
 from suffice.tables.adjust.adjust import Adjustment, adjust
-from suffice.tables.adjust.lattice import Lattice
+from suffice.tables.adjust.kernel import Kernel
 from suffice.tables.columns import columns_of_file, numbers_of
 from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
@@ -161,10 +161,10 @@ def linked() -> Table:
 
 def test_sums_of_linked_tables_hold_to_the_last_bit():
     table = linked()
-    lattice = Lattice(table)
-    assert np.abs(table.relations @ lattice.sums).max() == 0
+    kernel = Kernel(table)
+    assert np.abs(table.relations @ kernel.sums).max() == 0
     rank = np.linalg.matrix_rank(table.relations.toarray())
-    assert len(lattice.free) == len(table) - rank
+    assert len(kernel.free) == len(table) - rank
     found = adjust(table, some(table, secret=3), seed=Seed.for_tests(2))
     assert holds(found)
     assert (table.relations @ found.cells() == 0).all()

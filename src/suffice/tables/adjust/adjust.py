@@ -15,10 +15,10 @@ from suffice.progress import Progress
 from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed
 from suffice.tables.adjust.explain import explain
-from suffice.tables.adjust.lattice import Lattice, rounded
-from suffice.tables.adjust.moments import EXACT, Family, newton
+from suffice.tables.adjust.kernel import Kernel, rounded
+from suffice.tables.adjust.moments import EXACT, CellSets, newton
 from suffice.tables.adjust.problem import Problem, Signs
-from suffice.tables.adjust.signs import LARGE, Choice, Limit, alternating, blocks, exact, ordering
+from suffice.tables.adjust.signs import LARGE, Budget, Directions, alternating, blocks, exact, ordering
 from suffice.tables.adjust.squares import descended, squares
 from suffice.tables.adjust.whole import whole_changes
 from suffice.tables.sensitivity import Sensitivity
@@ -168,7 +168,7 @@ def adjust(
         _refuse_words(keep=(keep, KEEPS))
     given = (sensitivity,) if isinstance(sensitivity, Sensitivity) else tuple(sensitivity)
     request = _Request(
-        table, given, objective, signs, sizes, q, keep, Limit(seconds, gap, progress), (seed or Seed()), repair
+        table, given, objective, signs, sizes, q, keep, Budget(seconds, gap, progress), (seed or Seed()), repair
     )
     _refuse_least(sizes, accept or {})
     problem = request.problem(capacity, fixed, known or {}, whole)
@@ -177,9 +177,9 @@ def adjust(
         choice = request.chosen(problem, family)
     except Contradiction as error:
         raise request.why(problem, family, alternating(problem) if signs == "ordering" else None) from error
-    y, lattices = request.finished(problem, family, choice.y)
+    y, kernels = request.finished(problem, family, choice.y)
     if whole:
-        y = whole_changes(problem, lattices, y, seconds)
+        y = whole_changes(problem, kernels, y, seconds)
     kept = family.errors(keep or "means", problem.original + y) if family else {}
     lost = ", ".join(name for name, (_, ratio) in kept.items() if ratio > EXACT)
     if lost and not whole:
@@ -215,7 +215,7 @@ class _Request:
     sizes: str
     q: float
     keep: str | None
-    limit: Limit
+    limit: Budget
     seed: Seed
     repair: bool
 
@@ -287,7 +287,7 @@ class _Request:
             "weights": weights,
         }
 
-    def family(self, sets: Mapping[str, Sequence[int]] | None) -> Family:
+    def family(self, sets: Mapping[str, Sequence[int]] | None) -> CellSets:
         """The sets of every value, as cells of the problem."""
         size, several = len(self.table), len(self.given) > 1
         inner = np.setdiff1d(np.flatnonzero(~self.table.hidden), self.table.totals)
@@ -298,9 +298,9 @@ class _Request:
                 found[label] = np.asarray(cells, dtype=np.int64) + number * size
                 if not len(cells) or not 0 <= min(cells) <= max(cells) < size or len(set(cells)) < len(cells):
                     raise UsageError(f"The set {word!r} is empty, or names a cell that is not there, or one twice.")
-        return Family(found, np.concatenate([self.table.values[name] for name in self.names]))
+        return CellSets(found, np.concatenate([self.table.values[name] for name in self.names]))
 
-    def chosen(self, problem: Problem, family: Family | None) -> Choice:
+    def chosen(self, problem: Problem, family: CellSets | None) -> Directions:
         """Directions and changes; second moments are in the programme with their linear parts."""
         if family is not None and self.keep is not None:
             rows, right = family.rows(self.keep)
@@ -327,32 +327,32 @@ class _Request:
             choice = replace(choice, y=descended(problem, problem.signs_of(choice.y), self.limit), bound=np.nan)
         return replace(choice, bound=bound) if self.objective == "largest" else choice
 
-    def finished(self, problem: Problem, family: Family | None, y: Array) -> tuple[Array, list[Lattice]]:
+    def finished(self, problem: Problem, family: CellSets | None, y: Array) -> tuple[Array, list[Kernel]]:
         """The second moments' equations in turn linearised and met, and then all of them to the last digits."""
-        lattices = [Lattice(self.table)] * len(self.given)
+        kernels = [Kernel(self.table)] * len(self.given)
         signs = problem.signs_of(y)
         if family is None or self.keep is None:
-            return rounded(lattices, y, problem.original), lattices
+            return rounded(kernels, y, problem.original), kernels
         for _ in range(3 if self.keep == "moments" else 0):
             rows, right = family.rows(self.keep, y)
             y = self._settled(replace(problem, kept=rows, right=right), signs, family)
         with one_blas_thread():
-            return newton(problem, family, self.keep, lattices, y), lattices
+            return newton(problem, family, self.keep, kernels, y), kernels
 
-    def _settled(self, problem: Problem, signs: Signs, family: Family) -> Array:
+    def _settled(self, problem: Problem, signs: Signs, family: CellSets) -> Array:
         try:
             return squares(problem, signs) if self.objective == "l2" else problem.solve(signs)[0]
         except Contradiction as error:
             raise self.why(problem, family) from error
 
-    def costs(self, problem: Problem, y: Array, choice: Choice) -> tuple[float, float]:
+    def costs(self, problem: Problem, y: Array, choice: Directions) -> tuple[float, float]:
         """What was reached by the objective, and the bound where it is one for what was asked."""
         if self.objective == "l2":
             return float(problem.weights @ y**2), np.nan
         cost = float(np.abs(y).max(initial=0.0)) if self.objective == "largest" else problem.cost(y)
         return cost, np.nan if self.keep == "moments" else choice.bound
 
-    def why(self, problem: Problem, family: Family | None, signs: Signs | None = None) -> InfeasibleError:
+    def why(self, problem: Problem, family: CellSets | None, signs: Signs | None = None) -> InfeasibleError:
         """Names what stands against it, and what would heal it."""
         said = list(family.said(self.keep)) if family is not None and self.keep else []
         if family is not None and self.keep:

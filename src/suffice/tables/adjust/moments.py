@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from suffice.algebra.array import EPS, Array, Flags
-from suffice.tables.adjust.lattice import FINEST, Lattice, rounded
+from suffice.tables.adjust.kernel import FINEST, Kernel, rounded
 from suffice.tables.adjust.problem import Problem
 from suffice.tables.grid import Places
 
@@ -22,7 +22,7 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
-class Family:
+class CellSets:
     """Sets of cells, the k-th of each belonging together, like the columns of a file.
 
     sets: by name, cells of the problem; covariances are those between sets of one size
@@ -127,21 +127,21 @@ def _row(cells: Places, numbers: Array, width: int) -> sparse.csr_array:
     return sparse.csr_array((numbers, (np.zeros(len(cells), dtype=np.int64), cells)), shape=(1, width))
 
 
-def newton(problem: Problem, family: Family, keep: str, lattices: Sequence[Lattice], y: Array) -> Array:
+def newton(problem: Problem, family: CellSets, keep: str, kernels: Sequence[Kernel], y: Array) -> Array:
     """Least-norm steps in the kernel of T, on the cells off their bounds, until nothing is left but the last digits."""
     found = y
     for zeros in (True, False):  # unchanged cells stay so, where the others suffice
-        found = _stepped(problem, family, keep, lattices, y, zeros)
+        found = _stepped(problem, family, keep, kernels, y, zeros)
         if problem.fits(found) and all(r <= EXACT for _, r in family.errors(keep, problem.original + found).values()):
             break
     return found
 
 
-def _stepped(problem: Problem, family: Family, keep: str, lattices: Sequence[Lattice], y: Array, zeros: bool) -> Array:
-    sums = sparse.csr_array(sparse.block_diag([each.sums for each in lattices], format="csr"))
+def _stepped(problem: Problem, family: CellSets, keep: str, kernels: Sequence[Kernel], y: Array, zeros: bool) -> Array:
+    sums = sparse.csr_array(sparse.block_diag([each.sums for each in kernels], format="csr"))
     bound, held = _at_bounds(problem, y, zeros)
     fixed = sums[np.flatnonzero(held)].toarray()
-    best = y = rounded(lattices, np.where(held, bound, y), problem.original, FINEST)
+    best = y = rounded(kernels, np.where(held, bound, y), problem.original, FINEST)
     least = np.inf
     for _ in range(ROUNDS):
         off = family.off(keep, y)
@@ -150,7 +150,7 @@ def _stepped(problem: Problem, family: Family, keep: str, lattices: Sequence[Lat
         best, least = y, float(np.abs(off).max())
         matrix = np.vstack([fixed, (family.rows(keep, y)[0] @ sums).toarray()])
         step = np.linalg.lstsq(matrix, np.concatenate([(bound - y)[held], -off]), rcond=1e-11)[0]
-        y = rounded(lattices, y + sums @ step, problem.original, FINEST)
+        y = rounded(kernels, y + sums @ step, problem.original, FINEST)
     return best
 
 

@@ -25,7 +25,7 @@ FEW = 1e-3
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
-class Choice:
+class Directions:
     """Changes, and how they were found.
 
     bound: what no table costs less than; not a number where nothing is known of that
@@ -43,7 +43,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Limit:
+class Budget:
     """How long to look, how near is near enough, and whom to tell."""
 
     seconds: float = SECONDS
@@ -51,19 +51,19 @@ class Limit:
     progress: Progress | None = None
 
 
-def exact(problem: Problem, limit: Limit, begin: Array | None = None) -> Choice:
+def exact(problem: Problem, limit: Budget, begin: Array | None = None) -> Directions:
     """The programme of Cox (1) and (2), from changes that are known already."""
     y, answer = problem.solve(seconds=limit.seconds, gap=limit.gap, start=begin, progress=limit.progress)
     return settled(problem, y, answer)
 
 
-def settled(problem: Problem, y: Array, answer: Answer | None = None, freed: int = 0) -> Choice:
+def settled(problem: Problem, y: Array, answer: Answer | None = None, freed: int = 0) -> Directions:
     """The cheapest changes in the directions that were found: the programme's own have its tolerances."""
     y, again = problem.solve(problem.signs_of(y))
-    return Choice(y, again.cost, np.nan if answer is None else min(answer.bound, again.cost), freed)
+    return Directions(y, again.cost, np.nan if answer is None else min(answer.bound, again.cost), freed)
 
 
-def ordering(problem: Problem, limit: Limit, repair: bool = True) -> Choice:
+def ordering(problem: Problem, limit: Budget, repair: bool = True) -> Directions:
     """Largest first, up and down by turns (Cox, section 5); cells tied by an equation move together.
 
     repair: where the rest does not fit, the directions of the smallest cells are chosen by a programme
@@ -117,7 +117,7 @@ def tied_groups(problem: Problem) -> list[list[tuple[int, int]]]:
     return found
 
 
-def blocks(problem: Problem, limit: Limit, generator: np.random.Generator) -> Choice:
+def blocks(problem: Problem, limit: Budget, generator: np.random.Generator) -> Directions:
     """Few sensitive cells at a time, with the cells around them and all totals of these; the rest stays as it is."""
     until, work = monotonic() + limit.seconds, _Blocks(problem, generator)
     secret = np.flatnonzero(problem.sensitive)
@@ -143,10 +143,10 @@ def blocks(problem: Problem, limit: Limit, generator: np.random.Generator) -> Ch
         patience = patience + 1 if before - cost <= FEW * cost else 0
     if len(y) <= LARGE:
         return settled(problem, y)
-    return Choice(y, problem.cost(y), np.nan)
+    return Directions(y, problem.cost(y), np.nan)
 
 
-def _tell(limit: Limit, done: int, of: int) -> None:
+def _tell(limit: Budget, done: int, of: int) -> None:
     if limit.progress is not None:
         limit.progress("adjusting", min(done, of - 1), of)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from suffice.algebra.array import Array
 from suffice.tables.adjust.problem import Problem, Signs, one_sided
-from suffice.tables.adjust.signs import Limit, tied_groups
+from suffice.tables.adjust.signs import Budget, tied_groups
 from suffice.tables.solver import Contradiction, NoAnswer
 
 
@@ -50,7 +50,7 @@ def _matrix(given: sparse.csc_array) -> Any:
     return sparse.csc_matrix(given)
 
 
-def descended(problem: Problem, signs: Signs, limit: Limit) -> Array:
+def descended(problem: Problem, signs: Signs, limit: Budget) -> Array:
     """The best found when directions are turned one after the other, cells that are tied together, until none helps."""
     until, y = monotonic() + limit.seconds, squares(problem, signs)
     groups = tied_groups(problem)

@@ -9,17 +9,17 @@ from scipy import sparse
 
 from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError
-from suffice.tables.adjust.lattice import Lattice
+from suffice.tables.adjust.kernel import Kernel
 from suffice.tables.adjust.problem import Problem, one_sided
 from suffice.tables.solver import Contradiction, NoAnswer, Programme
 
 
-def whole_changes(problem: Problem, lattices: Sequence[Lattice], y: Array, seconds: float) -> Array:
+def whole_changes(problem: Problem, kernels: Sequence[Kernel], y: Array, seconds: float) -> Array:
     """Whole changes near y in the same directions, whose totals differ from those of y as little as can be."""
     low, high = one_sided(problem, problem.signs_of(y), problem.low, problem.high)
-    sums = sparse.csr_array(sparse.block_diag([each.sums for each in lattices], format="csr"))
-    size = len(y) // len(lattices)
-    free = np.concatenate([number * size + each.free for number, each in enumerate(lattices)])
+    sums = sparse.csr_array(sparse.block_diag([each.sums for each in kernels], format="csr"))
+    size = len(y) // len(kernels)
+    free = np.concatenate([number * size + each.free for number, each in enumerate(kernels)])
     for more in (0, 1, 2):  # neighbours, and where these do not fit, the next ones
         least, most = np.floor(y[free] + 1e-7) - more, np.ceil(y[free] - 1e-7) + more
         apart = sparse.eye_array(len(y), format="csr")

@@ -15,7 +15,7 @@ FINE, FINEST = 36, 52
 """Binary digits below the largest cell that changes are rounded to: beyond the solver's, and the last ones."""
 
 
-class Lattice:
+class Kernel:
     """All y with T y = 0, as y = K f.
 
     free: the cells of f
@@ -34,15 +34,15 @@ class Lattice:
             self.free, self.sums = _eliminated(table.relations)
 
 
-def rounded(lattices: Sequence[Lattice], y: Array, original: Array, digits: int = FINE) -> Array:
+def rounded(kernels: Sequence[Kernel], y: Array, original: Array, digits: int = FINE) -> Array:
     """Changes of one value after the other whose free cells are those given but for the last digits, and the rest sums.
 
     In floating point these sums are exact: all are multiples of one power of two, and none is too large.
     """
     found = []
-    for lattice, part, a in zip(lattices, np.split(y, len(lattices)), np.split(original, len(lattices)), strict=True):
+    for kernel, part, a in zip(kernels, np.split(y, len(kernels)), np.split(original, len(kernels)), strict=True):
         step = 2.0 ** (np.ceil(np.log2(np.abs(a).max(initial=0.0) or 1.0)) - digits)
-        found.append(lattice.sums @ (step * np.rint(part[lattice.free] / step)))
+        found.append(kernel.sums @ (step * np.rint(part[kernel.free] / step)))
     return np.concatenate(found)
 
 
