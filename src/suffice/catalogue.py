@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, overload
 
 from suffice import microdata
 from suffice.design.roles import Roles
@@ -124,15 +124,19 @@ def table_methods() -> Mapping[str, type[TableMethod]]:
 
 def build_table_method(name: str, given: Mapping[str, object]) -> TableMethod:
     """The method for tables of that name."""
-    return _built(name, given, table_methods())
+    return build(name, given, table_methods())
 
 
-def build(name: str, given: Mapping[str, object]) -> Method:
-    """The method of that name, with parameters as a plan or a command line gives them."""
-    return _built(name, given, methods())
+@overload
+def build(name: str, given: Mapping[str, object], known: None = None) -> Method: ...
+@overload
+def build(name: str, given: Mapping[str, object], known: Mapping[str, type[AnyMethod]]) -> AnyMethod: ...
+def build(name: str, given: Mapping[str, object], known: Mapping[str, type[Any]] | None = None) -> Any:
+    """The method of that name, with parameters as a plan or a command line gives them.
 
-
-def _built(name: str, given: Mapping[str, object], known: Mapping[str, type[AnyMethod]]) -> AnyMethod:
+    known: the methods that there are; without any, those for records
+    """
+    known = methods() if known is None else known
     if name not in known:
         raise UsageError(f"There is no method {name!r}.{suggest(name, known)} Known: {', '.join(known)}.")
     declared = {each.name: each for each in declared_parameters(known[name])}

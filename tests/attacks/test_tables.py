@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from suffice.errors import GuardError
+from suffice.release.tables import publish
 from suffice.seed import Seed
 from suffice.tables.audit import EXPOSED, UNJUDGED, audit
 from suffice.tables.decimals import decimals
@@ -144,3 +145,21 @@ def test_fits_after_a_modulo_leave_few_tables():
         decimals(table, gaps, modulo=4)
     with pytest.raises(GuardError, match="modulo"):
         decimals(table, gaps, modulo=10, accept={"modulo": " "})
+
+
+def test_two_patterns_of_one_table_show_what_each_hides(tmp_path):
+    """Either pattern holds; what the first publishes leaves one gap in a column of the second."""
+    counts = {"a": [f"a{k // 4}" for k in range(16)], "b": [f"b{k % 4}" for k in range(16)]}
+    n = [1, 90, 91, 72, 93, 84, 77, 67, 95, 96, 44, 81, 64, 73, 82, 91]
+    table = Table.of_records({**counts, "n": n}, ["a", "b"], frequency="n")
+    rules, seed = find_sensitive(table, [MinimumFrequency(3)]), Seed.new_file(tmp_path / "key")
+    first = gaps_at(table, *((a, b) for a in ("a0", "a1") for b in ("b0", "b1", "b2")))
+    second = gaps_at(table, *((a, b) for a in ("a0", "a2", "a3") for b in ("b0", "b1", "b3")))
+    assert audit(table, first, rules).holds
+    assert audit(table, second, rules).holds
+    publish(table, first, rules, seed=seed).write(tmp_path / "one.csv")
+    others = [shown(table, second, "a1", "b0"), *(shown(table, first, a, "b0") for a in ("a2", "a3"))]
+    assert shown(table, first, "Total", "b0") - sum(others) == 1  # with the guard off: the one person
+    late = publish(table, second, rules, seed=seed)
+    assert {each.rule for each in late.findings if each.blocks} == {"repeated-release"}
+    assert not publish(table, first, rules, method="decimals", seed=seed).findings  # the remedy

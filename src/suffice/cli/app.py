@@ -9,6 +9,7 @@ import typer
 
 from suffice.cli import options as o
 from suffice.cli.table import table
+from suffice.cli.table_verify import verify as _verify_table  # noqa: F401  # a command of `table`
 from suffice.design.role import names, pairs
 from suffice.design.roles import Roles
 from suffice.errors import FileError, UsageError

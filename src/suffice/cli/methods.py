@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from textwrap import fill
 
-from suffice.catalogue import Description, describe, in_full, methods
+from suffice.catalogue import Description, describe, in_full, methods, table_methods
 from suffice.cli.show import as_json, say
 from suffice.errors import UsageError, suggest
 
 
 def show(name: str | None, json: bool) -> None:
     """All methods with a line each, or one in full."""
-    known = {key: describe(method) for key, method in methods().items()}
+    ours, tables = methods(), table_methods()
+    known = {key: describe(method) for key, method in [*ours.items(), *tables.items()]}
     if name is not None and name not in known:
         raise UsageError(f"There is no method {name!r}.{suggest(name, known)} Known: {', '.join(known)}.")
     if json:
@@ -20,7 +21,9 @@ def show(name: str | None, json: bool) -> None:
     elif name:
         say("\n".join(in_full(known[name])))
     else:
-        say("\n".join(_line(description) for description in known.values()))
+        say("\n".join(_line(known[key]) for key in ours))
+        say("\nFor tables")
+        say("\n".join(_line(known[key]) for key in tables))
         say("\nMore about one of them: suffice methods NAME")
 
 

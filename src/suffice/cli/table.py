@@ -256,16 +256,13 @@ def _table(cells: Path | None, given: dict[str, Any]) -> Table:
 
 
 def _judge(made: Table, given: dict[str, Any]) -> Sensitivity:
-    from dataclasses import replace
-
-    from suffice.tables.rules import MinimumFrequency, rule_of
+    from suffice.tables.rules import rules_of
     from suffice.tables.sensitivity import find_sensitive, read_priors
 
     rule, priors = given["rule"], given["priors"]
     if not rule and priors is None:
         raise UsageError("No rule says what is sensitive.\nGive --rule frequency=4, --rule p=10, or others.")
-    rules = [rule_of(text) for text in rule or ()]
-    rules = [replace(each, zeros=given["zeros"]) if isinstance(each, MinimumFrequency) else each for each in rules]
+    rules = rules_of(rule or (), given["zeros"])
     laid = read_priors(priors, [axis.name for axis in made.grid.axes], given["encoding"]) if priors else []
     return find_sensitive(made, rules, given["value"], weights=given["weights"], priors=laid)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suffice.design.roles import Roles
 from suffice.errors import UsageError, suggest
+
+if TYPE_CHECKING:
+    from suffice.method.method import Method
 
 Path = tuple[int | str, ...]
 
@@ -64,35 +67,45 @@ def of_roles(roles: Any) -> Iterator[str]:
             yield from (f"roles: {line}" for line in str(error).splitlines())
 
 
-def of_steps(steps: Any) -> Iterator[str]:
-    """Unknown methods and parameters, and values that a method refuses."""
+def of_steps(steps: Any, known: Mapping[str, type[Method]] | None = None) -> Iterator[str]:
+    """Unknown methods and parameters, and values that a method refuses.
+
+    known: the methods that there are; without any, those for records
+    """
     for number, step in enumerate(steps if isinstance(steps, list) else [], 1):
         if isinstance(step, dict) and isinstance(step.get("name"), str):
-            yield from _of_step(f"method[{number}]", **step)
+            yield from _of_step(f"method[{number}]", step["name"], step, known)
 
 
-def _of_step(place: str, name: str, **given: Any) -> Iterator[str]:
+def _of_step(
+    place: str, name: str, step: Mapping[str, Any], all_of: Mapping[str, type[Method]] | None
+) -> Iterator[str]:
     from suffice.catalogue import build, describe, methods
 
-    if name in methods():
-        known = [parameter.name for parameter in describe(methods()[name]).parameters]
+    catalogue, given = all_of or methods(), {key: value for key, value in step.items() if key != "name"}
+    if name in catalogue:
+        known = [parameter.name for parameter in describe(catalogue[name]).parameters]
         for key in [key for key in given if key not in known]:
             del given[key]
             all_known = ", ".join(known) or "none"
             yield f"{place}.{key}: unknown parameter.{suggest(key, known)} Known: {all_known}."
     try:
-        build(name, given)
+        build(name, given, catalogue)
     except UsageError as error:
         yield f"{place}: {error}"
 
 
-def of_rules(rules: Any) -> Iterator[str]:
-    """Findings that do not exist cannot be accepted."""
+def of_rules(rules: Any, known: Iterable[str] = ()) -> Iterator[str]:
+    """Findings that do not exist cannot be accepted.
+
+    known: the rules that there are; without any, those on records
+    """
     if isinstance(rules, dict) and rules:
         from suffice.guards import GUARDS
 
-        for rule in [rule for rule in rules if rule not in GUARDS]:
-            yield f"accept.{rule}: unknown rule.{suggest(rule, GUARDS)} Known: {', '.join(sorted(GUARDS))}."
+        names = sorted(known or GUARDS)
+        for rule in [rule for rule in rules if rule not in names]:
+            yield f"accept.{rule}: unknown rule.{suggest(rule, names)} Known: {', '.join(names)}."
         for rule, reason in rules.items():
             if isinstance(reason, str) and not reason.strip():
                 yield f"accept.{rule}: needs a reason."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, create_model
 
@@ -17,8 +17,10 @@ from suffice.plan import mistakes, toml
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
+    from suffice.files.draft import Labelled
     from suffice.method.method import Method
     from suffice.release.release import Places, Release
+    from suffice.seed import Seed
 
 COMPANIONS = ("candidate", "other", "start")
 """Parameters that name a row-aligned file, relative to the plan."""
@@ -73,7 +75,123 @@ class ReleaseSection(Section):
     force: bool = False
 
 
-class Plan(Section):
+class Request(Section):
+    """What plans of records and of tables share: where they are, and how they are read and run."""
+
+    if TYPE_CHECKING:
+        data: DataSection
+        method: list[Step]
+        seed: SeedSection | None
+        accept: dict[str, str]
+        release: ReleaseSection
+    _folder: Path = PrivateAttr(default=Path())
+    _file: Path | None = PrivateAttr(default=None)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """The plan in a TOML file; its paths are relative to the file's folder."""
+        where = path_of(path)
+        try:
+            text = where.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise UsageError(f"The plan {where.name} is not UTF-8 text.\nSave it as UTF-8.") from None
+        except OSError as error:
+            raise FileError(f"The plan {where.name} cannot be read: {error.strerror}.") from None
+        plan = cls.parse(text, folder=where.parent)
+        plan._file = where
+        return plan
+
+    @classmethod
+    def parse(cls, text: str, folder: Path = Path()) -> Self:
+        """The plan written in `text`."""
+        try:
+            tables = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise UsageError(f"The plan is not TOML: {error}.") from None
+        return cls.of(tables, folder)
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Any], folder: Path = Path()) -> Self:
+        """The plan in parsed tables, or one error that lists every mistake with its path; [table] tells a table's."""
+        if "table" in tables and cls is Plan:
+            from suffice.plan.table import TablePlan
+
+            return cast(Self, TablePlan.of(tables, folder))
+        found: list[str] = []
+        try:
+            plan = cls.model_validate(dict(tables))
+        except ValidationError as error:
+            found += mistakes.of_shape(error.errors(), {key: s.model_fields for key, s in cls.sections().items()})
+        found += cls.mistakes(tables)
+        if found:
+            raise mistakes.refusal(found)
+        plan._folder = folder
+        plan.check()
+        return plan
+
+    @classmethod
+    def sections(cls) -> dict[str, type[Section]]:
+        """Tables of the plan by name; its own keys stand under no name."""
+        raise NotImplementedError
+
+    @classmethod
+    def mistakes(cls, tables: Mapping[str, Any]) -> Iterator[str]:
+        """What is wrong beyond keys and types."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Refuses what fits no other part of the plan."""
+
+    def to_toml(self) -> str:
+        """The plan as TOML; reading it gives an equal plan."""
+        return toml.write(self.model_dump(exclude_none=True, exclude_defaults=True))
+
+    def path(self, name: str) -> Path:
+        """A path of the plan, seen from where the program runs."""
+        return path_of(self._folder / name)
+
+    def ready(self, force: bool = False, report: Path | None = None) -> Places:
+        """Where the release and all that belongs to it go; refuses before the work what would be refused after it."""
+        from suffice.files.draft import keep_apart
+        from suffice.files.kind import write_kind
+        from suffice.release.release import Places
+
+        output = self.path(self.release.path)
+        write_kind(output)
+        places = Places.of(output, report, self.count_sets())
+        own = [("the plan", self._file)] if self._file else []
+        keep_apart(places.labelled, [*own, *self.kept_files()])
+        with ExitStack() as stack:
+            places.drafts(force, stack)
+        return places
+
+    def count_sets(self) -> int:
+        """How many data sets are numbered; 0: there is one."""
+        return 0
+
+    def kept_files(self) -> list[Labelled]:
+        """Files that nothing may replace."""
+        raise NotImplementedError
+
+    def key(self) -> Seed | None:
+        """The secret key that the plan names."""
+        from suffice.seed import Seed
+
+        return Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
+
+    def protect(self, progress: Progress | bool | None = None, threads: int | None = None) -> Any:
+        """The release, computed and judged but not written."""
+        raise NotImplementedError
+
+    def run(self, progress: Progress | bool | None = None, threads: int | None = None) -> Any:
+        """The release, computed, judged and written."""
+        self.ready(self.release.force)
+        release = self.protect(progress, threads)
+        release.write(self.path(self.release.path), force=self.release.force, progress=progress)
+        return release
+
+
+class Plan(Request):
     """One request: data, roles, methods in order (or none: what suits the roles), seed, accepted findings, release.
 
     >>> plan = Plan.of({"data": {"path": "firms.csv"}, "roles": {"confidential": ["wages"]},
@@ -88,72 +206,29 @@ class Plan(Section):
     seed: SeedSection | None = None
     accept: dict[str, str] = {}
     release: ReleaseSection
-    _folder: Path = PrivateAttr(default=Path())
-    _file: Path | None = PrivateAttr(default=None)
 
     @classmethod
-    def read(cls, path: str | Path) -> Plan:
-        """The plan in a TOML file; its paths are relative to the file's folder."""
-        where = path_of(path)
-        try:
-            text = where.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise UsageError(f"The plan {where.name} is not UTF-8 text.\nSave it as UTF-8.") from None
-        except OSError as error:
-            raise FileError(f"The plan {where.name} cannot be read: {error.strerror}.") from None
-        plan = cls.parse(text, folder=where.parent)
-        plan._file = where
-        return plan
+    def sections(cls) -> dict[str, type[Section]]:
+        return SECTIONS
 
     @classmethod
-    def parse(cls, text: str, folder: Path = Path()) -> Plan:
-        """The plan written in `text`."""
-        try:
-            tables = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise UsageError(f"The plan is not TOML: {error}.") from None
-        return cls.of(tables, folder)
+    def mistakes(cls, tables: Mapping[str, Any]) -> Iterator[str]:
+        yield from mistakes.of_roles(tables.get("roles"))
+        yield from mistakes.of_steps(tables.get("method"))
+        yield from mistakes.of_rules(tables.get("accept"))
 
-    @classmethod
-    def of(cls, tables: Mapping[str, Any], folder: Path = Path()) -> Plan:
-        """The plan in parsed tables, or one error that lists every mistake with its path."""
-        found: list[str] = []
-        try:
-            plan = cls.model_validate(dict(tables))
-        except ValidationError as error:
-            found += mistakes.of_shape(error.errors(), {key: s.model_fields for key, s in SECTIONS.items()})
-        found += mistakes.of_roles(tables.get("roles"))
-        found += mistakes.of_steps(tables.get("method"))
-        found += mistakes.of_rules(tables.get("accept"))
-        if found:
-            raise mistakes.refusal(found)
-        plan._folder = folder
-        plan.build_method()  # refuses a step that cannot follow
-        return plan
+    def check(self) -> None:
+        self.build_method()  # refuses a step that cannot follow
 
-    def to_toml(self) -> str:
-        """The plan as TOML; reading it gives an equal plan."""
-        return toml.write(self.model_dump(exclude_none=True, exclude_defaults=True))
+    def count_sets(self) -> int:
+        sets = self.build_method().sets
+        return sets if sets > 1 else 0
 
-    def path(self, name: str) -> Path:
-        """A path of the plan, seen from where the program runs."""
-        return path_of(self._folder / name)
+    def kept_files(self) -> list[Labelled]:
+        from suffice.release.release import kept_files
 
-    def ready(self, force: bool = False, report: Path | None = None) -> Places:
-        """Where the release and all that belongs to it go; refuses before the work what would be refused after it."""
-        from suffice.files.draft import keep_apart
-        from suffice.files.kind import write_kind
-        from suffice.release.release import Places, kept_files
-
-        method, output = self.build_method(), self.path(self.release.path)
-        write_kind(output)
-        places = Places.of(output, report, method.sets if method.sets > 1 else 0)
-        kept = kept_files(self.path(self.data.path), method, self.path(self.seed.key_file) if self.seed else None)
-        own = [("the plan", self._file)] if self._file else []
-        keep_apart(places.labelled, [*own, *kept])
-        with ExitStack() as stack:
-            places.drafts(force, stack)
-        return places
+        key = self.path(self.seed.key_file) if self.seed else None
+        return kept_files(self.path(self.data.path), self.build_method(), key)
 
     def build_method(self) -> Method:
         """The method: the steps, each fed with the result of the one before it; without any, what suits the roles."""
@@ -169,20 +244,9 @@ class Plan(Section):
     def protect(self, progress: Progress | bool | None = None, threads: int | None = None) -> Release:
         """The release, computed and judged but not written."""
         from suffice.release.protect import protect
-        from suffice.seed import Seed
 
-        seed = Seed.from_file(self.path(self.seed.key_file)) if self.seed else None
-        data, roles, method = self.path(self.data.path), self.roles.build(), self._steps()
-        return protect(
-            data, roles, method, seed, self.accept, progress=progress, threads=threads, encoding=self.data.encoding
-        )
-
-    def run(self, progress: Progress | bool | None = None, threads: int | None = None) -> Release:
-        """The release, computed, judged and written."""
-        self.ready(self.release.force)
-        release = self.protect(progress, threads)
-        release.write(self.path(self.release.path), force=self.release.force, progress=progress)
-        return release
+        data, roles, method, told = self.path(self.data.path), self.roles.build(), self._steps(), self.data.encoding
+        return protect(data, roles, method, self.key(), self.accept, progress=progress, threads=threads, encoding=told)
 
 
 def _parameters(step: Step, folder: Path) -> dict[str, Any]:

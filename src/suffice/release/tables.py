@@ -157,6 +157,7 @@ class TableRelease(Exhibit):
         dims = tuple(axis.name for axis in table.grid.axes)
         command = ["suffice", "table", "verify", "ORIGINAL", name or "RELEASE"]
         command += ["--dims", ",".join(dims), "--value", ",".join(made.values)]
+        command += ["--counts"] if set(made.values) <= table.counts else []
         for axis in table.grid.axes:
             command += ["--total", f"{axis.name}={axis.total or ''}"] if axis.total != "Total" else []
             command += ["--hierarchy", f"{axis.name}=FILE"] if len(axis.sums) > 1 else []

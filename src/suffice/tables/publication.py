@@ -17,11 +17,11 @@ from suffice.errors import InputError
 from suffice.method.method import Method
 from suffice.statistics.cells import Additivity, CellPromise, PublishedCells, SuppressedCells
 from suffice.tables.columns import codes_of, columns_of_file, numbers_of
+from suffice.tables.decimals import WHOLE, Decimals
 from suffice.tables.table import Table
 
 if TYPE_CHECKING:
     from suffice.seed import Seed
-    from suffice.tables.decimals import Decimals
     from suffice.tables.sensitivity import Sensitivity
 
 MARK = "suppressed"
@@ -80,12 +80,14 @@ class CellsOfFile:
 
     size: of the absolute numbers that are added up for each cell
     marked: cells that the file itself calls suppressed
+    holding: cells x cells: which of the lowest ones each is the sum of
     """
 
     cells: Array
     stored: Flags
     size: Array
     marked: Flags
+    holding: sparse.csr_array
 
     @classmethod
     def read(cls, table: Table, file: Any, values: Sequence[str]) -> Self:
@@ -109,7 +111,19 @@ class CellsOfFile:
         absent = (holding @ np.isnan(cells).astype(np.float64)) > 0
         sums = np.where(absent, np.nan, holding @ lowest)
         found = np.where(stored[:, None], cells, sums)
-        return cls(found, stored, np.asarray(holding @ np.abs(lowest)), marked)
+        return cls(found, stored, np.asarray(holding @ np.abs(lowest)), marked, holding)
+
+    def gaps(self, counts: Sequence[bool]) -> Flags:
+        """Cells that are suppressed as far as the file tells: no number, a mark, a count that is not whole, and sums of
+        such cells.
+
+        counts: which of the values count something
+        """
+        whole = np.asarray(counts, dtype=bool)
+        off = (np.abs(self.cells - np.rint(self.cells)) > WHOLE)[:, whole].any(axis=1)
+        found = self.marked | np.isnan(self.cells).any(axis=1) | off
+        sums = ~whole.all() & ((self.holding @ (found & self.stored).astype(np.float64)) > 0)  # whole ones are told
+        return np.asarray(found | (sums & ~self.stored))
 
 
 class TableMethod(Method):

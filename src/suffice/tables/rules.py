@@ -5,7 +5,8 @@ Sensitivity and protection levels are those of the Handbook on Statistical Discl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -199,6 +200,12 @@ def rule_of(text: str) -> PrimaryRule:
     if rule is Dominance and (given[0] % 1 or not 1 <= given[0] <= 8):
         raise UsageError("Dominance looks at a whole number of the largest contributors, 1 to 8.\nWrite dominance=n,k.")
     return rule(*given)
+
+
+def rules_of(texts: Sequence[str], zeros: bool = False) -> list[PrimaryRule]:
+    """Rules as plans and commands say them; zeros: cells without records are too few records."""
+    rules = [rule_of(text) for text in texts]
+    return [replace(rule, zeros=zeros) if isinstance(rule, MinimumFrequency) else rule for rule in rules]
 
 
 def _needs(known: Array, rule: str, what: str) -> None:

@@ -1,0 +1,59 @@
+"""suffice table verify: two files of cells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from suffice.cli import options as o
+from suffice.cli.table import MADE, Counts, Some, _hierarchies, _options, _source, _totals, table
+from suffice.design.role import names
+from suffice.errors import UsageError
+
+COMPARED = _options(
+    value=Annotated[Some, typer.Option(metavar="COLUMNS", help="The values that are compared.")],
+    counts=(Counts, False),
+    suppressed=Annotated[
+        Some, typer.Option(metavar="COLUMN", help="Of ORIGINAL: which cells are suppressed. Without: RELEASE tells.")
+    ],
+)
+
+
+@table.command("verify")
+@o.in_place_of("given", [*MADE, *COMPARED])
+def verify(
+    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", show_default=False)],
+    released: Annotated[Path, typer.Argument(metavar="RELEASE", show_default=False)],
+    given: dict[str, Any],
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Check two files of cells: are published cells of ORIGINAL in RELEASE, and no suppressed one?"""
+    from suffice.cli import show
+    from suffice.cli.command import refuse_differences
+    from suffice.release.table_verification import verify_table
+    from suffice.tables.pattern import pattern_of
+    from suffice.tables.table import Table
+
+    if not given["dims"] or not given["value"]:
+        raise UsageError("Two files of cells need --dims and --value.")
+    dims, values = names(given["dims"]), names(given["value"])
+    cells = _source(original, given)
+    made = Table.of_cells(
+        cells,
+        dims,
+        values,
+        total=_totals(given["total"], dims),
+        hierarchies=_hierarchies(given),
+        counts=values if given["counts"] else [],
+    )
+    gaps = pattern_of(made, cells, values[0], given["suppressed"])[0] if given["suppressed"] else None
+    result = verify_table(made, _source(released, given), values, gaps)
+    document = show.parsed(result.to_json())
+    if as_json and result.passes:
+        show.as_json(document)
+    elif not (quiet or as_json):
+        show.say(result.text())
+    refuse_differences(result, document)

@@ -1,0 +1,119 @@
+"""verify_table(): the cells of an original against those of a released file, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.algebra.array import Flags
+from suffice.certificate.paper import paper_beside
+from suffice.certificate.tables import NOT_PROMISED, TableCertificate, certify_cells
+from suffice.certificate.verification import Verification
+from suffice.errors import UsageError, count_of
+from suffice.guards.finding import Finding, gravest
+from suffice.statistics.cells import ALIKE, Additivity, PublishedCells
+from suffice.tables.columns import columns_of_file
+from suffice.tables.publication import MARK, CellsOfFile
+from suffice.tables.sensitivity import value_of
+from suffice.tables.table import Table
+
+PRIVATE_COLUMNS = (
+    "sensitive",
+    "rule",
+    "lower",
+    "upper",
+    "low",
+    "high",
+    "numbers",
+    "verdict",
+    "contributors",
+    "largest",
+)
+"""Beginnings of columns that our own files for the data holder have."""
+
+
+def verify_table(
+    original: Table,
+    released: Any,
+    values: str | Sequence[str] | None = None,
+    suppressed: Sequence[bool] | Flags | None = None,
+) -> Verification:
+    """Whether the released cells add up and published ones are the original's; and whether a suppressed one is there.
+
+    released: a file of cells, or a frame; totals that it does not list are sums of its lowest cells
+    suppressed: the pattern; without it: cells without a number, cells that the file marks, counts that are not whole,
+        and sums with such cells in them that are not the original's
+
+    >>> table = Table.of_cells({"a": ["Total", "x", "y", "z"], "v": [9, 2, 3, 4]}, ["a"], ["v"])
+    >>> verify_table(table, {"a": ["Total", "x", "y", "z"], "v": [9, None, None, 4]}).holds
+    True
+    >>> verify_table(table, {"a": ["Total", "x", "y", "z"], "v": [9, None, None, 5]}).holds
+    False
+    """
+    asked = [values] if isinstance(values, str) or values is None else values
+    names = tuple(value_of(original, name) for name in asked)
+    if suppressed is not None and len(suppressed) != len(original):
+        raise UsageError(f"The pattern has {len(suppressed):,} marks and the table {len(original):,} cells.")
+    file = columns_of_file(_framed(released), [])
+    after = CellsOfFile.read(original, file, names)
+    before = np.column_stack([original.values[name] for name in names])
+    known = ~np.isnan(before).any(axis=1) & ~original.hidden & ~original.impossible
+    alike = (np.abs(after.cells - before) <= ALIKE * np.maximum(after.size, np.abs(before))).any(axis=1)
+    told = after.gaps([name in original.counts for name in names])
+    gaps = told & ~(alike & ~after.stored) if suppressed is None else np.asarray(suppressed, dtype=bool)
+    labels = [original.label(cell) for cell in range(len(original))]
+    promises = (
+        Additivity(original.relations, [labels[cell] for cell in original.totals]),
+        PublishedCells(known & ~gaps, after.stored, after.size, labels),
+    )
+    dims = tuple(axis.name for axis in original.grid.axes)
+    bare = TableCertificate(
+        (),
+        file.num_rows,
+        dims,
+        names,
+        "unknown",
+        "both files",
+        None,
+        (),
+        NOT_PROMISED,
+        True,
+        cells=int((~original.hidden).sum()),
+        suppressed=int(gaps.sum()),
+        equations=original.relations.shape[0],
+    )
+    found = certify_cells(before, after.cells, promises, bare)
+    own, unchecked = paper_beside(released)
+    extra = [name for name in file.column_names if name not in (*dims, *names, MARK)]
+    findings = gravest([*own, *_there(gaps & known & alike), *_columns(extra)])
+    open_ = ["how well suppressed cells are protected: suffice table audit", "the key, the method and earlier releases"]
+    open_ += ["which cells are to be suppressed: none were named"] * (suppressed is None)
+    return Verification(found, findings, (*open_, *unchecked), None)
+
+
+def _framed(released: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.table(released) if isinstance(released, dict) else released
+
+
+def _there(cells: Flags) -> Iterator[Finding]:
+    if cells.any():
+        yield Finding(
+            "suppressed-cells",
+            "stop",
+            f"{count_of(int(cells.sum()), 'suppressed cell')} with the original's value in the released file",
+            "Release the file that was certified.",
+        )
+
+
+def _columns(extra: Sequence[str]) -> Iterator[Finding]:
+    private = [name for name in extra if name.startswith(PRIVATE_COLUMNS)]
+    if private:
+        said = f"columns for the data holder alone: {', '.join(private)}"
+        yield Finding("private-columns", "stop", said, "Leave them out.")
+    if len(extra) > len(private):
+        others = [name for name in extra if name not in private]
+        yield Finding("unknown-columns", "warn", f"columns that are no dimension and no value: {', '.join(others)}")
