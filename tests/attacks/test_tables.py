@@ -162,4 +162,5 @@ def test_two_patterns_of_one_table_show_what_each_hides(tmp_path):
     assert shown(table, first, "Total", "b0") - sum(others) == 1  # with the guard off: the one person
     late = publish(table, second, rules, seed=seed)
     assert {each.rule for each in late.findings if each.blocks} == {"repeated-release"}
-    assert not publish(table, first, rules, method="decimals", seed=seed).findings  # the remedy
+    again = publish(table, first, rules, method="decimals", seed=seed)  # the remedy
+    assert not any(each.blocks for each in again.findings)
