@@ -16,7 +16,7 @@ from suffice.progress import Watch
 if TYPE_CHECKING:
     from suffice.certificate.verification import Verification
     from suffice.design.roles import Roles
-    from suffice.plan.plan import Request
+    from suffice.plan.plan import AnyPlan
     from suffice.release.release import Release
 
 NO_KEY = "No key file was given: this release cannot be repeated, and no ledger of releases was kept."
@@ -30,7 +30,7 @@ class Command:
     as_json: bool = False
     in_a_plan: bool = False
 
-    def release(self, plan: Request, force: bool, report: Path | None, threads: int | None) -> None:
+    def release(self, plan: AnyPlan, force: bool, report: Path | None, threads: int | None) -> None:
         """Protect, judge, write; where findings forbid writing, only the private report is written."""
         output, force = plan.path(plan.release.path), force or plan.release.force
         places = plan.ready(force, report)
@@ -51,7 +51,7 @@ class Command:
         """A bar in a terminal, lines elsewhere, and nothing where that was asked for."""
         return nullcontext() if self.quiet or self.as_json else Watch(sys.stderr.isatty())
 
-    def _say(self, release: Release, plan: Request, written: list[Path], why: str | None) -> None:
+    def _say(self, release: Release, plan: AnyPlan, written: list[Path], why: str | None) -> None:
         document = show.document(release, written)
         if why is None and self.as_json:
             show.as_json(document)
@@ -60,7 +60,7 @@ class Command:
         if why is not None:
             raise show.BlockingFindings(why, document)
 
-    def _tell(self, release: Release, plan: Request, written: list[Path]) -> None:
+    def _tell(self, release: Release, plan: AnyPlan, written: list[Path]) -> None:
         show.say("\n".join(certificate.text() for certificate in release.certificates))
         if release.findings:
             show.say("\nWhat an attacker could still do, and other findings", "bold")

@@ -75,7 +75,7 @@ class ReleaseSection(Section):
     force: bool = False
 
 
-class Request(Section):
+class AnyPlan(Section):
     """What plans of records and of tables share: where they are, and how they are read and run."""
 
     if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Request(Section):
         return release
 
 
-class Plan(Request):
+class Plan(AnyPlan):
     """One request: data, roles, methods in order (or none: what suits the roles), seed, accepted findings, release.
 
     >>> plan = Plan.of({"data": {"path": "firms.csv"}, "roles": {"confidential": ["wages"]},

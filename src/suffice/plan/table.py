@@ -10,7 +10,7 @@ from pydantic import Field
 from suffice.errors import UsageError
 from suffice.files.format import in_encoding
 from suffice.plan import mistakes
-from suffice.plan.plan import DataSection, ReleaseSection, Request, Section, SeedSection, Step
+from suffice.plan.plan import AnyPlan, DataSection, ReleaseSection, Section, SeedSection, Step
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ CELLS = ("counts", "contributors", "largest")
 """Keys that go with records, and with cells."""
 
 
-class TablePlan(Request):
+class TablePlan(AnyPlan):
     """One request: data, table, a method for it (or none: crosses), seed, accepted findings, release.
 
     >>> plan = TablePlan.of({"data": {"path": "firms.csv"}, "table": {"dims": ["region"], "rules": ["frequency=3"]},
