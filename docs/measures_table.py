@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from suffice.release.scores import MEASURES
+from suffice.release.measures import MEASURES
 
 PAGE = Path(__file__).with_name("measures.md")
 PLACE = re.compile(r"(<!-- measures: written by docs/measures_table.py -->\n).*(\n<!-- end of measures -->)", re.DOTALL)

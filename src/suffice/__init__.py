@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from suffice.guards.finding import Finding as Finding
     from suffice.microdata import *  # noqa: F403
     from suffice.plan.plan import Plan as Plan
+    from suffice.release.assess import assess as assess
     from suffice.release.protect import protect as protect
     from suffice.release.release import Release as Release
     from suffice.release.scores import Scores as Scores
-    from suffice.release.scores import assess as assess
     from suffice.seed import Seed as Seed
 
 __version__ = "0.1.0"
@@ -31,7 +31,7 @@ _PLACES = {
     "Scores": "release.scores",
     "Seed": "seed",
     "Verification": "certificate.verification",
-    "assess": "release.scores",
+    "assess": "release.assess",
     "methods": "catalogue",
     "protect": "release.protect",
     "verify": "certificate.verification",

@@ -158,6 +158,14 @@ def test_factors_keep_ranks() -> None:
     assert "rank-linkage" in rules(released(frame, Blend(money(400, 13, seed=4), 0.7, "multiplicative")), "stop")
 
 
+def test_a_release_is_ranked_by_itself_as_well() -> None:
+    """Wide factors lead beyond the original's values, whose ranks then say little: own ranks find twice as many."""
+    frame = money(600, 13)
+    release = released(frame, Noise("multiplicative", 2.0))
+    assert found(frame, release, 1.0)[1] < 0.05 < 0.08 < linked_by_ranks(frame, release)
+    assert "rank-linkage" in rules(release, "stop")
+
+
 def test_factors_that_lead_far_pass() -> None:
     frame = money(400, 2, seed=3)
     release = released(frame, Noise("multiplicative"))

@@ -9,7 +9,7 @@ import pytest
 from suffice.design.roles import Roles
 from suffice.measure.measure import Measure
 from suffice.measure.pair import FilePair
-from suffice.release.scores import MEASURES, taken
+from suffice.release.measures import MEASURES, taken
 
 N = 240
 NOISE = (0.0, 0.1, 0.5, 2.0)

@@ -14,7 +14,7 @@ import suffice
 from suffice.errors import InputError, UsageError
 from suffice.measure.measure import Measure
 from suffice.measure.pair import FilePair
-from suffice.release.scores import MEASURES, scored, taken
+from suffice.release.measures import MEASURES, scored, taken
 from suffice.risk.attack import MixedRecords
 from suffice.risk.identification import identification
 
@@ -173,7 +173,7 @@ def test_files_larger_than_memory_are_sampled(tmp_path, monkeypatch: pytest.Monk
     release = suffice.protect(tmp_path / "original.parquet", roles, "noise:delta=0.001", suffice.Seed.for_tests(1))
     assert not release.assess(measures="copies")["copies"].sampled
     monkeypatch.setattr("suffice.measure.reading.CELLS", 80)
-    score = release.assess(measures="distance-linkage")["distance-linkage"]
+    score = release.assess(measures="probabilistic-linkage")["probabilistic-linkage"]
     assert score.sampled == "40 of 60 records"
     assert score.value > 0.5  # the same records of both
 
@@ -207,7 +207,7 @@ def test_a_measure_that_fails_is_left_out_with_a_reason_and_without_the_librarie
         raise ValueError("4815162342")
 
     broken = replace(MEASURES["copies"], of=failing)
-    monkeypatch.setattr("suffice.release.scores.MEASURES", {"copies": broken})
+    monkeypatch.setattr("suffice.release.measures.MEASURES", {"copies": broken})
     scores = suffice.assess(table(), table(), ROLES)
     assert scores.left_out["copies"].startswith("its equations have no solution")
     with pytest.raises(InputError, match="copies cannot be taken") as error:

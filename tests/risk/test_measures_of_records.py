@@ -13,7 +13,7 @@ import pytest
 
 import suffice
 from suffice.measure.pair import FilePair
-from suffice.release import scores
+from suffice.release import measures
 from suffice.risk.attack import AttackRates, MixedRecords, Rate
 from suffice.risk.identification import identification
 from suffice.risk.individual_risk import individual_risk
@@ -152,7 +152,7 @@ def test_ranks_have_no_direction(name: str):
 
 
 def _score(name: str, Y: np.ndarray, Ystar: np.ndarray) -> float:
-    return scores.taken(scores.MEASURES[name], FilePair.of_arrays(Y, Ystar)).value
+    return measures.taken(measures.MEASURES[name], FilePair.of_arrays(Y, Ystar)).value
 
 
 def test_probabilistic_linkage_finds_what_agreement_is_worth():
@@ -375,12 +375,12 @@ def test_values_that_digits_tell_are_scored() -> None:
     rng = np.random.default_rng(1)
     Y = np.round(rng.lognormal(3, 1, size=(200, 2)), 2)
     left = np.where(np.arange(200)[:, None] % 4 == 0, Y, Y + rng.normal(size=Y.shape))
-    found = scores.taken(scores.MEASURES["digits"], FilePair.of_arrays(Y, left)).outcome
+    found = measures.taken(measures.MEASURES["digits"], FilePair.of_arrays(Y, left)).outcome
     assert found.parts == {"x0": 0.25, "x1": 0.25}
     noise = rng.normal(size=Y.shape)
     hidden = np.round(noise, 2) + 1e-6 * Y / Y.max()  # the original stands in the digits that nobody reads
     for released, told in ((hidden[:, ::-1], True), (noise, False), (np.round(noise), False)):
-        score = scores.taken(scores.MEASURES["digit-correlation"], FilePair.of_arrays(Y, released)).outcome
+        score = measures.taken(measures.MEASURES["digit-correlation"], FilePair.of_arrays(Y, released)).outcome
         assert score.chance is not None
         assert (score.value > 0.99) == told
         assert (score.value > score.chance) == told

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
 from suffice.measure.pair import FilePair
-from suffice.release.scores import MEASURES, taken
+from suffice.release.measures import MEASURES, taken
 from suffice.utility.correlations import correlation, correlation_loss
 from suffice.utility.discrimination import Discrimination
 from suffice.utility.eigenvalues import eigenvalue_loss

@@ -16,13 +16,13 @@ LEAF = 128
 Counts = NDArray[np.int64]
 
 
-def as_near(Y: Array, Ystar: Array, places: Counts, same: float) -> Counts:
-    """For each Y[i] how many of Ystar are as near as Ystar[places[i]]; 0 where one is nearer: then nothing is counted.
+def as_near(Y: Array, Ystar: Array, own: Array, same: float) -> Counts:
+    """For each Y[i] how many of Ystar are as near as own[i]; -1 where one is nearer: then nothing is counted.
 
     Distances within a share `same` of each other, or within `same`, are equal. Memory is that of a few copies of Ystar.
     """
     if not COMPILED:
-        return _by_scipy(Y, Ystar, places, same)
+        return _by_scipy(Y, Ystar, own, same)
     centre = Ystar.mean(axis=0)
     axes = np.linalg.eigh(np.cov((Ystar - centre).T).reshape(Ystar.shape[1], -1))[1][:, ::-1]
     Z, Zstar = ((np.ascontiguousarray((A - centre) @ axes)) for A in (Y, Ystar))
@@ -31,37 +31,34 @@ def as_near(Y: Array, Ystar: Array, places: Counts, same: float) -> Counts:
     boxes[0] = Zstar.min(axis=0), Zstar.max(axis=0)
     grow(Zstar, rows, depth, boxes)
     cells = np.full((1 << depth, Z.shape[1], -(-len(rows) >> depth)), np.inf)
-    leaf = np.empty(len(rows), np.int64)
-    filled(Zstar, rows, depth, boxes, cells, leaf)
-    own = np.linalg.norm(Y - Ystar[places], axis=1)
+    filled(Zstar, rows, depth, boxes, cells)
     near, far = np.maximum(own * (1 - same) - same, 0.0) ** 2, (own * (1 + same) + same) ** 2
-    home = leaf[places]
+    home = np.empty(len(Z), np.int64)
+    homes(Z, depth, boxes, home)
     found = np.empty(len(Z), np.int64)
     asked(Z, np.argsort(home, kind="stable"), home, near, far, depth, boxes, cells, found)
     return found
 
 
-def _by_scipy(Y: Array, Ystar: Array, places: Counts, same: float) -> Counts:
+def _by_scipy(Y: Array, Ystar: Array, own: Array, same: float) -> Counts:
     """Where loops are not compiled."""
     from scipy.spatial import KDTree
 
-    own = np.linalg.norm(Y - Ystar[places], axis=1)
-    free = np.flatnonzero(KDTree(Ystar).query(Y)[0] >= own * (1 - same) - same)
-    found = np.zeros(len(Y), np.int64)
+    tree, found = KDTree(Ystar), np.full(len(Y), -1)
+    free = np.flatnonzero(tree.query(Y)[0] >= own * (1 - same) - same)
     reach = own[free] * (1 + same) + same
-    found[free] = KDTree(Ystar).query_ball_point(Y[free], reach, return_length=True) if len(free) else 0
+    found[free] = tree.query_ball_point(Y[free], reach, return_length=True) if len(free) else 0
     return found
 
 
 @loops
-def filled(V, rows, depth, boxes, cells, leaf) -> None:  # type: ignore[no-untyped-def]
-    """Leaves column by column, the leaf of every record, and boxes that fit tightly."""
+def filled(V, rows, depth, boxes, cells) -> None:  # type: ignore[no-untyped-def]
+    """Leaves column by column, and boxes that fit tightly."""
     n, leaves = len(rows), 1 << depth
     boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
     for t in range(leaves):
         start, end = (t * n) >> depth, ((t + 1) * n) >> depth
         for i in range(start, end):
-            leaf[rows[i]] = t
             for j in range(V.shape[1]):
                 v = V[rows[i], j]
                 cells[t, j, i - start] = v
@@ -87,6 +84,18 @@ def apart(v, box, reach):  # type: ignore[no-untyped-def]
 
 
 @loops
+def homes(V, depth, boxes, home) -> None:  # type: ignore[no-untyped-def]
+    """The leaf of every point: down to the nearer child."""
+    for i in range(len(V)):
+        node = 0
+        for _ in range(depth):
+            left, right = 2 * node + 1, 2 * node + 2
+            gap = apart(V[i], boxes[left], np.inf) - apart(V[i], boxes[right], np.inf)
+            node = right if gap > 0 else left
+        home[i] = node - (1 << depth) + 1
+
+
+@loops
 def seen(v, cell, near, far, squares):  # type: ignore[no-untyped-def]
     """How many records of a leaf are as near as the own one; -1 where one is nearer."""
     squares[:] = 0.0
@@ -103,7 +112,7 @@ def seen(v, cell, near, far, squares):  # type: ignore[no-untyped-def]
 
 @loops
 def asked(V, order, home, near, far, depth, boxes, cells, found) -> None:  # type: ignore[no-untyped-def]
-    """For each point, its own record's leaf first; then the tree, the nearer child first, until one is nearer."""
+    """For each point, its own leaf first; then the tree, the nearer child first, until one is nearer."""
     leaves, stack, squares = 1 << depth, np.empty(2 * depth + 2, np.int64), np.empty(cells.shape[2])
     for i in order:
         v = V[i]
@@ -133,4 +142,4 @@ def asked(V, order, home, near, far, depth, boxes, cells, found) -> None:  # typ
             if left <= far[i]:
                 stack[top] = a
                 top += 1
-        found[i] = max(total, 0)
+        found[i] = total

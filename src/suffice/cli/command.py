@@ -104,7 +104,8 @@ class Command:
         asked: dict[str, Any],
     ) -> None:
         """Scores of a pair of files, or of several releases of one original, shown and written."""
-        from suffice.release.scores import assess, scores_target
+        from suffice.release.assess import assess
+        from suffice.release.scores import scores_target
 
         files = [original, *released, *([asked["holdout"]] if asked["holdout"] else [])]
         if output is not None:

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.measure.numbers import FileNumbers, Numbers
 from suffice.measure.pair import FilePair
 
 Need = Literal[
@@ -41,6 +42,12 @@ UNMET: Mapping[Need, str] = {
     "a formula": "it needs an analysis, 'lm: y ~ x'",
     "a ledger": "it needs release.assess() of a release made with a key file, whose ledger knows the earlier ones",
 }
+
+
+SHARE, LOSS = (0.0, 1.0), (0.0, inf)
+"""Ranges that many measures have."""
+DEALT = 100_000
+"""Records that are dealt at random, at most."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ class Measure:
     most: int | None = None
     together: bool = False
     """Whether it sees several releases at once, and one as well."""
+    whole: bool = False
+    """Whether it sees all records however many they are: a fold over blocks, or a column at a time."""
 
     @property
     def family(self) -> Literal["risk", "utility"]:
@@ -105,13 +114,20 @@ class Measure:
         return (need for need in UNMET if need in self.needs and not there[need])
 
 
-def beside_chance(share: Callable[[Array, Array], float], Y: Array, Ystar: Array) -> Value:
+def beside_chance(share: Callable[..., float], Y: Numbers, Ystar: Numbers) -> Value:
     """A share of aligned records, and what it is with the released ones dealt at random: where many values are alike,
-    many agree that have nothing to do with each other."""
+    many agree that have nothing to do with each other. Of many records some are dealt."""
     rng = np.random.default_rng(1)
-    dealt = [share(Y, Ystar[rng.permutation(len(Ystar))]) for _ in range(5)]
+    one, two = (FileNumbers.of(each).some(DEALT) for each in (Y, Ystar))
+    dealt = [share(one, two[rng.permutation(len(two))]) for _ in range(5)]
     return Value(share(Y, Ystar), chance=float(np.mean(dealt)))
 
 
-SHARE, LOSS = (0.0, 1.0), (0.0, inf)
-"""Ranges that many measures have."""
+def largest(of: Callable[[Numbers, Numbers], Array]) -> Callable[[FilePair], Value]:
+    """The largest of what is found of every column, with all of them."""
+
+    def found(pair: FilePair) -> Value:
+        each = of(pair.original, pair.release)
+        return Value(float(each.max()), dict(zip(pair.numbers, each.tolist(), strict=True)))
+
+    return found

@@ -1,4 +1,4 @@
-"""An original and what was released of it, in memory: all of the records, or a sample of them."""
+"""An original and what was released of it: records in memory, and where these are a sample all of them in files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.design.condition import parse
 from suffice.design.roles import Roles
-from suffice.errors import InputError, count_of
+from suffice.errors import count_of
+from suffice.measure.numbers import FileNumbers, sample_places
 from suffice.rows.arrow import as_float
 from suffice.rows.bridge import arrow
+from suffice.rows.memory import ArrayRows
+from suffice.rows.rows import Rows
 
 Columns = Mapping[str, Any]
 """Columns of a file: arrays of numbers, and Arrow arrays of text."""
-FEWEST = 2
-"""Records of a file that are compared."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +36,7 @@ class FilePair:
     sampled: how many records are looked at and of how many, where not all are
     dates: columns of numbers that count days, or what their type counts: 10 % of such a number means nothing
     past: what the ledger tells of this release with the earlier ones, as the guards judge it
+    rows: all records of the original and of every release, where those above are a sample
     """
 
     roles: Roles
@@ -49,6 +50,7 @@ class FilePair:
     sampled: str = ""
     past: Mapping[str, float] = field(default_factory=dict)
     dates: tuple[str, ...] = ()
+    rows: tuple[Rows, ...] = ()
 
     @classmethod
     def of_arrays(
@@ -70,6 +72,26 @@ class FilePair:
         after = tuple(named(A, more) for A, more in zip(Ystar, released_keys or [keys or {}] * len(Ystar), strict=True))
         roles, aside = Roles(confidential=names, keep=known), None if holdout is None else named(holdout)
         return cls(roles, named(Y, keys), after, names, known, aligned, aside, tuple(analyses))
+
+    @cached_property
+    def original(self) -> FileNumbers:
+        """All confidential numbers of the original, in memory or not."""
+        return FileNumbers(self.all_rows[0], self.numbers)
+
+    @cached_property
+    def release(self) -> FileNumbers:
+        """Those of the release; of several, the first one's."""
+        return FileNumbers(self.all_rows[1], self.numbers)
+
+    @cached_property
+    def all_rows(self) -> tuple[Rows, ...]:
+        """All records of the original and of every release: of a sample in memory that has no others, these."""
+        return self.rows or tuple(ArrayRows(each, dict.fromkeys(each, "float")) for each in (self.before, *self.after))
+
+    def whole(self, name: str) -> tuple[Columns, Columns]:
+        """One column of all records, of the original and of its first release."""
+        before, after = (rows.gather([name]) for rows in self.all_rows[:2])
+        return before, after
 
     @cached_property
     def Y(self) -> Array:
@@ -120,19 +142,10 @@ class FilePair:
 
     def each(self) -> Iterator[FilePair]:
         """The pair with every one of its releases alone."""
-        return (replace(self, after=(one,)) for one in self.after)
-
-    def within(self, text: str) -> FilePair:
-        """The pair with those records of every file for which a condition holds there; aligned if they are the same."""
-        condition = parse(text)
-        chosen = [condition.of(file) for file in self._files()]
-        if min(int(each.sum()) for each in chosen) < FEWEST:
-            raise InputError(f"The condition {text!r} leaves fewer than {FEWEST} records of a file.\nGive a wider one.")
-        before, *rest = (taken(file, np.flatnonzero(each)) for file, each in zip(self._files(), chosen, strict=True))
-        aside = None if self.aside is None else rest.pop()
-        same = self.aligned and all(np.array_equal(chosen[0], each) for each in chosen[1 : 1 + len(self.after)])
-        numbers = tuple(name for name in self.numbers if as_float(before[name]).std() > 0)
-        return replace(self, before=before, after=tuple(rest), aside=aside, aligned=same, numbers=numbers)
+        if len(self.after) == 1:
+            return iter([self])
+        own = [(*self.rows[:1], each) for each in self.rows[1:]] or [()] * len(self.after)
+        return (replace(self, after=(one,), rows=rows) for one, rows in zip(self.after, own, strict=True))
 
     def some(self, most: int | None) -> FilePair:
         """The pair with at most so many records of each file: of aligned files the same of all."""
@@ -146,7 +159,7 @@ class FilePair:
             after = tuple(rest)
         aside = None if self.aside is None else taken(self.aside, sample_places(length(self.aside), most))
         said = f"{most:,} of {self.sampled.partition(' of ')[2] or count_of(length(self.before), 'record')}"
-        return replace(self, before=before, after=after, aside=aside, sampled=said)
+        return replace(self, before=before, after=after, aside=aside, sampled=said, rows=())
 
     def _files(self) -> Iterator[Columns]:
         yield from (self.before, *self.after)
@@ -162,8 +175,3 @@ def taken(columns: Columns, places: NDArray[np.int64]) -> dict[str, Any]:
 def length(columns: Columns) -> int:
     """How many records."""
     return next((len(column) for column in columns.values()), 0)
-
-
-def sample_places(n: int, most: int) -> NDArray[np.int64]:
-    """Places of a sample that follows from the number of records alone."""
-    return np.arange(n) if n <= most else np.sort(np.random.default_rng(n).choice(n, most, replace=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Flags
+from suffice.algebra.array import Array, Flags
 from suffice.design.coding import Coding
+from suffice.design.condition import parse
 from suffice.design.inspection import LARGEST
 from suffice.design.roles import NUMERIC, Roles
 from suffice.errors import InputError, count_of, escaped, suggest
-from suffice.measure.pair import Columns, FilePair, sample_places, taken
-from suffice.rows.arrow import as_float
+from suffice.measure.numbers import FileNumbers, sample_places, stacked
+from suffice.measure.pair import Columns, FilePair, length, taken
 from suffice.rows.bridge import arrow, flags, numbers
-from suffice.rows.rows import Kind, Rows
+from suffice.rows.memory import ArrayRows
+from suffice.rows.rows import Block, Kind, Product, Rows
 
 CELLS = 2**25
-"""Cells of a file that are held in memory; of a larger one a sample of its records is looked at."""
+"""Cells of a file that are held in memory; of a larger one a sample, for measures that do not go by blocks."""
+FEWEST = 2
+"""Records of a file that are compared."""
 SURE = 4.0
 """Standard deviations beyond which records of the hold-out that stand in the original are no chance."""
 
@@ -35,15 +39,18 @@ def paired(
     holdout: Rows | None = None,
     analyses: Sequence[str] = (),
     named: Sequence[str] = (),
+    where: str | None = None,
 ) -> tuple[FilePair, tuple[str, ...]]:
     """The pair, and what must be said of it. Columns of dates count days, or what their type counts.
 
     aligned: whether all files have the same records in the same order; None: if identifiers join them
     named: columns that are wanted beside those that have roles
+    where: a condition; only records of every file for which it holds there
     """
+    count = 1 + len(after)
     files = [("The original", before), *_named(after), *([("The hold-out", holdout)] if holdout is not None else [])]
     _check(files, roles)
-    categories = tuple(_categories(files[: 1 + len(after)], roles))
+    categories = tuple(_categories(files[:count], roles))
     joinable = aligned is not False and _joinable(before, after, roles)
     joined = aligned is None and joinable
     if aligned and (other := [rows.n for rows in after if rows.n != before.n]):
@@ -53,44 +60,46 @@ def paired(
         )
     mine = dict.fromkeys((*roles.columns, *named))
     names = [name for name in mine if before.kinds.get(name, "other") != "other"]
-    coding = Coding.learn(before, roles, ("date",))
-    held: list[Columns] = []
-    notes = [*_lacking(files, roles)]
-    sampled = ""
     wanted = [name for name in names if joinable or name not in roles.identifiers]
-    for who, rows in files:
-        columns, some = _gathered(coding.encoded(rows), [name for name in wanted if name in rows.kinds], joined)
-        held.append(columns)
-        if some:
-            notes.append(f"{who} is sampled: {some}.")
-            sampled = sampled or some
-    first, *others = held
-    aside = others.pop() if holdout is not None else None
+    coding, notes = Coding.learn(before, roles, ("date",)), [*_lacking(files, roles)]
+    read = [_read(coding.encoded(rows), wanted, joined) for _, rows in files]
     if joined:
-        first, others, said = _joined(first, others, roles.identifiers)
+        read[:count], said = _joined(read[:count], wanted, roles.identifiers)
         notes += said
-    elif joinable and any(not _same(first, each, roles.identifiers) for each in others):
+    plain, same = tuple(name for name in roles.confidential if name not in categories), bool(aligned or joined)
+    read = _complete(read, count if same else 0, (*plain, *_weight(roles)), wanted, roles, notes)
+    _small_enough(read, plain, roles.weight)
+    if where is not None:
+        read, lost = _within(read, count if same else 0, where, wanted, notes)
+        same = same and not lost
+    held = [_held(rows, wanted) for rows in read]
+    some = [f"{length(columns):,} of {count_of(rows.n, 'record')}" for columns, rows in zip(held, read, strict=True)]
+    apart = [i for i, rows in enumerate(read) if length(held[i]) < rows.n]
+    notes += [f"{files[i][0]} is sampled, where a measure says so: {some[i]}." for i in apart]
+    if aligned and joinable and any(_unlike(held[0], each, roles.identifiers) for each in held[1:count]):
         notes.append(
             "The files are taken as aligned, and their identifiers stand in another order: is record i of a release "
             "made of record i of the original? Leave `aligned` (--aligned) out, and identifiers join them."
         )
-    plain = tuple(name for name in roles.confidential if name not in categories)
-    first, others, aside = _complete(
-        first, others, aside, (*plain, *_weight(roles)), roles, bool(aligned or joined), notes
-    )
-    if any((as_float(each[name]) < 0).any() for each in (first, *others) for name in _weight(roles) if name in each):
-        raise InputError(f"Cells of the weight {roles.weight!r} are negative.\nA weight must be 0 or more.")
-    _small_enough([first, *others, *([aside] if aside is not None else [])], plain)
-    varying = tuple(_varying(first, plain, notes))
+    varying = tuple(_varying(read[0], plain, notes))
     if not varying and not categories:
         raise InputError("No confidential column varies in the original: there is nothing to tell.\nName others.")
     if roles.weight:
         notes.append(f"The weight {escaped(roles.weight)} counts in measures that say so, and in no other.")
     pair = FilePair(
-        roles, first, tuple(others), varying, categories, bool(aligned or joined), aside, tuple(analyses), sampled
+        roles,
+        held[0],
+        tuple(held[1:count]),
+        varying,
+        categories,
+        same,
+        held[-1] if holdout is not None else None,
+        tuple(analyses),
+        some[apart[0]] if apart else "",
+        dates=tuple(name for name in before.kinds if before.kinds[name] == "date"),
+        rows=tuple(read[:count]) if apart else (),
     )
-    pair = replace(pair, dates=tuple(name for name in before.kinds if before.kinds[name] == "date"))
-    if aside is not None:
+    if holdout is not None:
         _apart(pair)
     return pair, tuple(notes)
 
@@ -153,21 +162,38 @@ def _joinable(before: Rows, after: Sequence[Rows], roles: Roles) -> bool:
     return bool(names) and all(name in rows.kinds for rows in (before, *after) for name in names)
 
 
-def _gathered(rows: Rows, names: Sequence[str], whole: bool) -> tuple[dict[str, Any], str]:
-    """Columns in memory; and how many records they are of, where not all."""
-    most = max(2, CELLS // max(1, len(names)))
-    if whole or rows.n <= most:
-        return rows.gather(names), ""
-    kept = np.zeros(rows.n, dtype=bool)
-    kept[sample_places(rows.n, most)] = True
-    return rows.select(kept, names, {}).gather(names), f"{most:,} of {count_of(rows.n, 'record')}"
+def _read(rows: Rows, names: Sequence[str], whole: bool) -> Rows:
+    """In memory, where they are few enough or must be."""
+    there = [name for name in names if name in rows.kinds]
+    if not whole and rows.n * max(1, len(there)) > CELLS:
+        return rows
+    return ArrayRows(rows.gather(there), {name: rows.kinds[name] for name in there}, rows.threads)
 
 
-def _joined(
-    first: Columns, others: Sequence[Columns], names: Sequence[str]
-) -> tuple[Columns, list[Columns], list[str]]:
+def _held(rows: Rows, names: Sequence[str]) -> Columns:
+    """Columns in memory: of all records, or of some."""
+    there = [name for name in names if name in rows.kinds]
+    most = max(2, CELLS // max(1, len(there)))
+    if rows.n <= most or not there:
+        return rows.gather(there)
+    chosen = np.zeros(rows.n, dtype=bool)
+    chosen[sample_places(rows.n, most)] = True
+    return _kept(rows, chosen, there).gather(there)
+
+
+def _kept(rows: Rows, chosen: Flags, names: Sequence[str]) -> Rows:
+    """Some of the records, in memory where all are."""
+    there = [name for name in names if name in rows.kinds]
+    if not rows.held:
+        return rows.select(chosen, there, {})
+    kinds = {name: rows.kinds[name] for name in there}
+    return ArrayRows(taken(rows.gather(there), np.flatnonzero(chosen)), kinds, rows.threads)
+
+
+def _joined(files: Sequence[Rows], wanted: Sequence[str], names: Sequence[str]) -> tuple[list[Rows], list[str]]:
     """The records that all files have, in the order of the original."""
-    own, *theirs = (_keys(columns, names) for columns in (first, *others))
+    held = [rows.gather([name for name in wanted if name in rows.kinds]) for rows in files]
+    own, *theirs = (_keys(columns, names) for columns in held)
     for keys in (own, *theirs):
         if keys.null_count:
             raise InputError(
@@ -186,12 +212,15 @@ def _joined(
     kept, said = np.flatnonzero(there), []
     if len(kept) < len(own):
         said.append(f"{len(kept):,} of {count_of(len(own), 'record')} are in all files and are compared.")
-    found = [taken(c, numbers(p.take(arrow(kept))).astype(np.int64)) for c, p in zip(others, places, strict=True)]
-    return taken(first, kept), list(found), said
+    found = [kept, *(numbers(each.take(arrow(kept))).astype(np.int64) for each in places)]
+    return [
+        ArrayRows(taken(columns, at), rows.kinds, rows.threads)
+        for columns, at, rows in zip(held, found, files, strict=True)
+    ], said
 
 
-def _same(first: Columns, other: Columns, names: Sequence[str]) -> bool:
-    return bool(_keys(first, names).equals(_keys(other, names)))
+def _unlike(first: Columns, other: Columns, names: Sequence[str]) -> bool:
+    return not _keys(first, names).equals(_keys(other, names))
 
 
 def _keys(columns: Columns, names: Sequence[str]) -> Any:
@@ -199,60 +228,91 @@ def _keys(columns: Columns, names: Sequence[str]) -> Any:
     return pc.binary_join_element_wise(*texts, "\0") if len(texts) > 1 else texts[0]
 
 
-def _any(columns: Columns) -> Any:
-    return next(iter(columns.values()))
-
-
 def _complete(
-    first: Columns,
-    others: Sequence[Columns],
-    aside: Columns | None,
-    names: Sequence[str],
-    roles: Roles,
-    aligned: bool,
-    notes: list[str],
-) -> tuple[Columns, list[Columns], Columns | None]:
-    """Without records that lack a number, or refused where the roles do not say what to do with them."""
-    files = [first, *others, *([aside] if aside is not None else [])]
-    holes = [_holes(columns, names) for columns in files]
-    if any(where.any() for where in holes) and roles.missing == "error":
-        which = [n for n in names if any(n in each and _holes(each, [n]).any() for each in files)]
+    files: Sequence[Rows], alike: int, names: Sequence[str], wanted: Sequence[str], roles: Roles, notes: list[str]
+) -> list[Rows]:
+    """Without records that lack a number, or refused where the roles do not say what to do with them.
+
+    alike: how many of the files, the first ones, are aligned
+    """
+    lost, which = [], set[str]()
+    for rows in files:
+        hole, here = _holes(rows, [name for name in names if name in rows.kinds])
+        lost.append(hole)
+        which |= here
+    if which and roles.missing == "error":
         raise InputError(
-            f"Cells of {escaped(', '.join(which))} are missing or infinite.\n"
+            f"Cells of {escaped(', '.join(name for name in names if name in which))} are missing or infinite.\n"
             "Drop or impute these records first, or ask for missing='drop' (--missing drop)."
         )
-    lost = [where.any(axis=1) for where in holes]
-    if aligned:
-        count = 1 + len(others)
-        lost[:count] = [np.logical_or.reduce(lost[:count])] * count
-    if not any(each.any() for each in lost):
-        return first, list(others), aside
+    if not which:
+        return list(files)
+    lost[:alike] = [np.logical_or.reduce(lost[:alike])] * alike
     gone = ", ".join(f"{np.sum(each):,} of {np.size(each):,}" for each in lost)
     notes.append(f"Records with missing cells are left out: {gone} in the files as they were given.")
-    kept = [taken(columns, np.flatnonzero(~each)) for columns, each in zip(files, lost, strict=True)]
-    if min(len(_any(each)) for each in kept) < 2:
+    if any(np.sum(~each) < 2 for each in lost):
         raise InputError("Fewer than two records have no missing cell.\nUse fewer confidential columns.")
-    return kept[0], list(kept[1 : 1 + len(others)]), kept[-1] if aside is not None else None
+    return [_kept(rows, ~each, wanted) for rows, each in zip(files, lost, strict=True)]
 
 
-def _holes(columns: Columns, names: Sequence[str]) -> Flags:
-    none = np.zeros(len(_any(columns)), dtype=bool)
-    return np.column_stack([none, *(~np.isfinite(as_float(columns[n])) for n in names if n in columns)])
+def _holes(rows: Rows, names: Sequence[str]) -> tuple[Flags, set[str]]:
+    """Records that lack one of the numbers, and which these are."""
+    if not names:
+        return np.zeros(rows.n, dtype=bool), set()
+
+    def of(block: Block) -> Product:
+        hole = ~np.isfinite(stacked(block, names))
+        return Product([hole.any(axis=1)], hole.any(axis=0))
+
+    lost, which = rows.fold(of, names, "reading")
+    return np.concatenate(lost), {name for name, here in zip(names, which, strict=True) if here}
 
 
-def _small_enough(files: Sequence[Columns], names: Sequence[str]) -> None:
-    for name in names:
-        if any(np.abs(as_float(file[name])).max() > LARGEST for file in files if name in file):
-            raise InputError(
-                f"Numbers of {name!r} are too large to be squared.\nDivide the column by a constant first."
-            )
+def _within(
+    files: Sequence[Rows], alike: int, text: str, wanted: Sequence[str], notes: list[str]
+) -> tuple[list[Rows], bool]:
+    """The records for which a condition holds; and whether files that were aligned are not any more."""
+    condition = parse(text)
+    chosen = []
+    for rows in files:
+        if any(name not in rows.kinds for name in condition.columns):
+            condition.of(dict.fromkeys(rows.kinds))  # which says so
+        chosen.append(np.concatenate(rows.fold(lambda b: [condition.of(b.columns)], condition.columns, "reading")))
+    if min(int(each.sum()) for each in chosen) < FEWEST:
+        raise InputError(f"The condition {text!r} leaves fewer than {FEWEST} records of a file.\nGive a wider one.")
+    lost = any(not np.array_equal(chosen[0], each) for each in chosen[1:alike])
+    counts = ", ".join(f"{each.sum():,} of {len(each):,}" for each in chosen)
+    told = " These are others in each file, so that none stands for another." * lost
+    notes.append(f"Only records where {' '.join(text.split())}: {counts} in the files.{told}")
+    return [_kept(rows, each, wanted) for rows, each in zip(files, chosen, strict=True)], lost
 
 
-def _varying(columns: Columns, names: Sequence[str], notes: list[str]) -> Iterator[str]:
-    still = [name for name in names if as_float(columns[name]).std() == 0]
-    if still:
+def _small_enough(files: Sequence[Rows], names: Sequence[str], weight: str | None) -> None:
+    for rows in files:
+        there = [name for name in (*names, weight) if name is not None and name in rows.kinds]
+        if not there:
+            continue
+        ends = rows.fold(partial(_ends, names=there), there, "reading")
+        low, high = np.min([each[0] for each in ends], axis=0), np.max([each[1] for each in ends], axis=0)
+        if weight in there and low[there.index(weight)] < 0:
+            raise InputError(f"Cells of the weight {weight!r} are negative.\nA weight must be 0 or more.")
+        for name, size in zip(there, np.maximum(-low, high), strict=True):
+            if size > LARGEST and name != weight:
+                raise InputError(
+                    f"Numbers of {name!r} are too large to be squared.\nDivide the column by a constant first."
+                )
+
+
+def _ends(block: Block, names: Sequence[str]) -> list[Array]:
+    A = stacked(block, names)
+    return [np.array([A.min(axis=0), A.max(axis=0)])]
+
+
+def _varying(rows: Rows, names: tuple[str, ...], notes: list[str]) -> Iterator[str]:
+    varies = dict(zip(names, FileNumbers(rows, names).spread.sd > 0, strict=True)) if names else {}
+    if still := [name for name in names if not varies[name]]:
         notes.append(f"Columns with one value in the original are left out: {escaped(', '.join(still))}.")
-    return (name for name in names if name not in still)
+    return (name for name in names if varies[name])
 
 
 def _apart(pair: FilePair) -> None:

@@ -177,9 +177,9 @@ class Release(Exhibit):
 
         It is known here which released record is whose, unless the method draws new ones.
         """
-        from suffice.release.scores import chosen, of_release  # all measures, where they are wanted
+        from suffice.release.assess import of_release  # all measures, where they are wanted
 
-        return of_release(self, holdout, chosen(measures), analyses, where)
+        return of_release(self, holdout, measures, analyses, where)
 
     @property
     def certificate(self) -> Certificate:

@@ -21,6 +21,8 @@ from suffice.risk.closeness import RANKS, Closeness, Seen, closeness
 from suffice.risk.copies import by_chance, drawn_again
 from suffice.risk.dependent_columns import dependent, loosened
 from suffice.risk.digits import digits
+from suffice.risk.distance_linkage import SOME, LinkMeasure
+from suffice.risk.distance_linkage import WORTH as LINKED
 from suffice.risk.equal_cells import EqualCells, equal_cells
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
@@ -29,8 +31,6 @@ from suffice.risk.history import History
 from suffice.risk.information import FewBits, few_bits, stacked_bits
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.leverage import Leverage
-from suffice.risk.linkage import WORTH as LINKED
-from suffice.risk.linkage import LinkMeasure
 from suffice.risk.matches import Matches
 from suffice.risk.parts import told_apart
 from suffice.risk.precision import digits_lost
@@ -272,7 +272,7 @@ def _likeness(
     found, sample = like.closeness, _sample(done, done.seen)
     places = tuple(names.index(name) for name in sample.names)
     if LINKED * found.linkage.of < found.linkage.found and found.linkage.of < n:
-        measure = LinkMeasure.of_sample(sample, places)
+        measure = LinkMeasure.of_sample(sample, places, SOME)
         found = replace(found, linkage=measure.matches(folded(done, measure), n))
     large = sample.inside(-1)
     if 0 < len(large.Y) < n and max(found.ranks.linked.excess, found.ranks.alone.excess) > RANKS:

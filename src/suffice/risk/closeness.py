@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
+from suffice.risk.distance_linkage import linkage
 from suffice.risk.giants import giants
-from suffice.risk.linkage import linkage
 from suffice.risk.matches import Matches
 from suffice.risk.nearness import Nearness, nearness
 from suffice.risk.outliers import outliers

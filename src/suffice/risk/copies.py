@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
-from suffice.measure.measure import SHARE, Measure, Value, beside_chance
+from suffice.measure.measure import DEALT, SHARE, Measure, Value, beside_chance
+from suffice.measure.numbers import FileNumbers, Numbers, total
 from suffice.measure.pair import FilePair
 from suffice.protection.aligned import AlignedBlock
 from suffice.rows.arrow import as_float
@@ -61,20 +62,8 @@ def by_chance(aligned: Rows, design: Design) -> float:
     Whole numbers meet by chance; numbers of many digits do not.
     """
     names = design.confidential
-    weights = np.random.default_rng(1).integers(2**63, size=len(names), dtype=np.uint64) | np.uint64(1)
-
-    def words(A: Array) -> NDArray[np.uint64]:
-        bits = np.ascontiguousarray(A + 0.0).view(np.uint64)  # -0.0 is 0.0
-        return np.asarray(((bits ^ (bits >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64))
-
-    def of(block: Block) -> list[tuple[NDArray[np.uint64], NDArray[np.uint64]]]:
-        both = AlignedBlock.read(block, design)
-        return [(words(both.Y), words(both.Ystar))]
-
-    found = aligned.fold(of, (*names, *(RELEASED + name for name in names)), "comparing")
-    before, after = (np.concatenate([pair[side] for pair in found]) for side in (0, 1))
-    values, times = np.unique(before, return_counts=True)
-    return float(np.isin(after, values[times == 1]).mean())
+    released = tuple(RELEASED + name for name in names)
+    return found_again(FileNumbers(aligned, names), FileNumbers(aligned, released))
 
 
 def drawn_again(rows: Rows, names: tuple[str, ...], drawn: Array) -> int:
@@ -96,14 +85,18 @@ class CopyMeasure:
     still: Flags
 
     def of(self, aligned: AlignedBlock) -> Copies:
-        moving, Y = np.flatnonzero(~self.still), aligned.Y
-        rows = np.arange(len(Y))
-        for j in moving:
-            rows = rows[same_values(Y[rows, j], aligned.change[rows, j], self.spread.sd[j])]
-            if not len(rows):
-                return Copies()
-        rows = rows[(Y[np.ix_(rows, moving)] != 0).any(axis=1)] if len(moving) else rows[:0]
+        rows = _the_same(aligned.Y, aligned.change, self.spread.sd, np.flatnonzero(~self.still))
         return Copies(tuple((rows + aligned.start).tolist()))
+
+
+def _the_same(Y: Array, change: Array, sd: Array, moving: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Records with something other than zeros in some columns, whose values there leave as they are."""
+    rows = np.arange(len(Y))
+    for j in moving:
+        rows = rows[same_values(Y[rows, j], change[rows, j], sd[j])]
+        if not len(rows):
+            break
+    return np.asarray(rows[(Y[np.ix_(rows, moving)] != 0).any(axis=1)] if len(moving) else rows[:0])
 
 
 def _confidential(block: Block, names: tuple[str, ...]) -> Array:
@@ -119,45 +112,60 @@ def same_values(y: Array, change: Array, sd: Array | float) -> Flags:
     return np.asarray(np.abs(change) <= np.minimum(SAME * sd, np.maximum(DIGITS * np.abs(y), SAME**2 * sd)))
 
 
-def copied(Y: Array, Ystar: Array) -> float:
+def copied(Y: Numbers, Ystar: Numbers) -> float:
     """The share of records whose values all leave within 1e-6 standard deviations; all-zero records aside.
 
     >>> copied(np.eye(4), np.eye(4)), copied(np.eye(4), -np.eye(4))
     (1.0, 0.0)
     """
-    there = (Y != 0).any(axis=1)
-    same = same_values(Y[there], (Ystar - Y)[there], Y.std(axis=0)).all(axis=1)
-    return float(same.mean()) if there.any() else 0.0
+    before = FileNumbers.of(Y)
+    all_, sd = np.arange(len(before.names)), before.spread.sd
+
+    def of(one: Array, two: Array) -> NDArray[np.int64]:
+        return np.array([len(_the_same(one, two - one, sd, all_)), (one != 0).any(axis=1).sum()])
+
+    same, there = total(of, before, Ystar)
+    return float(same / there) if there else 0.0
 
 
-def found_again(Y: Array, Ystar: Array) -> float:
+def found_again(Y: Numbers, Ystar: Numbers) -> float:
     """The share of released records that are, to the digit, an original whose values no other has; zeros aside.
+
+    A record is told by a word of 64 bits; a missing cell is one in both files.
 
     >>> Y = np.array([[1.0, 2.0], [3.0, 4.0], [3.0, 4.0], [0.0, 0.0]])
     >>> found_again(Y, Y), found_again(Y[:2], Y[1::-1])
     (0.25, 1.0)
     """
-    values, times = np.unique(Y + 0.0, axis=0, return_counts=True)  # -0 is 0
-    single = {row.tobytes() for row in values[(times == 1) & (values != 0).any(axis=1)]}
-    return float(np.mean([row.tobytes() in single for row in Ystar + 0.0]))
+    before, after = (np.concatenate(total(lambda A: [_words(A)], each)) for each in (Y, Ystar))
+    values, times = np.unique(before, return_counts=True)
+    return float(np.isin(after, values[(times == 1) & (values != 0)]).mean())
+
+
+def _words(A: Array) -> NDArray[np.uint64]:
+    """For each record a word; 0 for one of zeros."""
+    weights = np.random.default_rng(1).integers(2**63, size=A.shape[1], dtype=np.uint64) | np.uint64(1)
+    bits = np.ascontiguousarray(np.nan_to_num(A) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    return np.asarray(((bits ^ (bits >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64))
 
 
 def _anywhere(pair: FilePair) -> Value:
-    """Beside what is found where every released column is dealt to any records."""
+    """Beside what is found where every released column is dealt to any records: of many, to some."""
     rng = np.random.default_rng(1)
-    dealt = np.column_stack([rng.permutation(column) for column in pair.Ystar.T])
-    return Value(found_again(pair.Y, pair.Ystar), chance=found_again(pair.Y, dealt))
+    dealt = np.column_stack([rng.permutation(column) for column in pair.release.some(DEALT).T])
+    return Value(found_again(pair.original, pair.release), chance=found_again(pair.original, dealt))
 
 
 MEASURES = (
     Measure(
         "copies",
-        lambda pair: beside_chance(copied, pair.Y, pair.Ystar),
+        lambda pair: beside_chance(copied, pair.original, pair.release),
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
         "share of records whose confidential values all leave within a millionth of a standard deviation of their own, "
         "and with five of its digits; those with nothing but zeros aside",
+        whole=True,
     ),
     Measure(
         "copies-anywhere",
@@ -167,5 +175,6 @@ MEASURES = (
         "higher is riskier",
         "share of released records whose confidential values are, to the digit, those of one original record, "
         "whichever it is; those with nothing but zeros aside",
+        whole=True,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,12 @@ from scipy.spatial import KDTree
 
 from suffice.algebra.array import Array
 from suffice.measure.measure import SHARE, Measure, Value
-from suffice.risk.ranks import rank_ends
+from suffice.measure.numbers import Numbers, by_column, pieces_of
 
 PERCENT = range(1, 11)
 
 
-def interval_disclosure(Y: Array, Ystar: Array, around: NDArray[np.intp] | None = None) -> float:
+def interval_disclosure(Y: Numbers, Ystar: Numbers, around: NDArray[np.intp] | None = None) -> float:
     """The share of original values between the released values p % of the ranks below and above a released record's.
 
     The window is closed, floor(n p / 100) ranks to either side, and the share is averaged over columns and p = 1..10.
@@ -23,29 +24,37 @@ def interval_disclosure(Y: Array, Ystar: Array, around: NDArray[np.intp] | None 
     around: which released record an intruder takes for each original one: its own (none; Calvino's Table 7), or
         the nearest (`nearest(Y, Ystar)`; her Table 4).
     """
-    taken = slice(None) if around is None else around
-    return float(np.mean([((low[taken] <= Y) & (high[taken] >= Y)).mean() for low, high in _windows(Ystar)]))
+    return float(by_column(partial(_disclosed, around=around), Y, Ystar).mean())
 
 
-def by_chance(Y: Array, Ystar: Array) -> float:
+def by_chance(Y: Numbers, Ystar: Numbers) -> float:
     """The share for an intruder who takes any released record for any original one."""
-    values, shares = np.sort(Y, axis=0), []
-    for low, high in _windows(Ystar):
-        ends = zip(values.T, low.T, high.T, strict=True)
-        inside = (np.searchsorted(v, b, "right") - np.searchsorted(v, a) for v, a, b in ends)
-        shares.append(float(np.mean([each.mean() for each in inside])) / len(Y))
-    return sum(shares) / len(shares)
+    return float(by_column(_agreeing, Y, Ystar).mean())
 
 
-def _windows(Ystar: Array) -> Iterator[tuple[Array, Array]]:
-    """For p = 1..10 the ends of the window about every released value."""
-    n, values = len(Ystar), np.sort(Ystar, axis=0)
-    first, last = rank_ends(values, Ystar)
-    twice = (first + last).astype(np.intp)  # twice the rank in the middle
+def _disclosed(y: Array, z: Array, around: NDArray[np.intp] | None) -> float:
+    inorder, inside = np.sort(z), 0
+    for here in pieces_of(len(y)):
+        own = z[here] if around is None else z[around[here]]
+        inside += sum(int(((low <= y[here]) & (high >= y[here])).sum()) for low, high in _windows(inorder, own))
+    return inside / (len(y) * len(PERCENT))
+
+
+def _agreeing(y: Array, z: Array) -> float:
+    values, inorder, inside = np.sort(y), np.sort(z), 0
+    for here in pieces_of(len(z)):
+        ends = _windows(inorder, inorder[here])
+        inside += sum(int((np.searchsorted(values, b, "right") - np.searchsorted(values, a)).sum()) for a, b in ends)
+    return inside / (len(y) * len(z) * len(PERCENT))
+
+
+def _windows(inorder: Array, values: Array) -> Iterator[tuple[Array, Array]]:
+    """For p = 1..10 the ends of the windows about some of the released values, all of which are given in order."""
+    n = len(inorder)
+    twice = np.searchsorted(inorder, values, "left") + np.searchsorted(inorder, values, "right") - 1  # middle ranks
     for p in PERCENT:
         width = n * p // 100
-        below, above = np.maximum(twice // 2 - width, 0), np.minimum((twice + 1) // 2 + width, n - 1)
-        yield np.take_along_axis(values, below, axis=0), np.take_along_axis(values, above, axis=0)
+        yield inorder[np.maximum(twice // 2 - width, 0)], inorder[np.minimum((twice + 1) // 2 + width, n - 1)]
 
 
 def nearest(Y: Array, Ystar: Array) -> NDArray[np.intp]:
@@ -75,12 +84,15 @@ WINDOWS = (
 MEASURES = (
     Measure(
         "interval-disclosure",
-        lambda pair: Value(interval_disclosure(pair.Y, pair.Ystar), {}, by_chance(pair.Y, pair.Ystar)),
+        lambda pair: Value(
+            interval_disclosure(pair.original, pair.release), {}, by_chance(pair.original, pair.release)
+        ),
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
         f"{WINDOWS}the own released record's, averaged over columns and p = 1..10",
         "Calvino (2017), section 4.1 and Table 7",
+        whole=True,
     ),
     Measure(
         "interval-disclosure-nearest",

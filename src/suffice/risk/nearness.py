@@ -50,8 +50,9 @@ def _ranks(values: Array) -> Array:
 
 
 def _near(pair: FilePair, kind: str) -> Value:
-    parts = np.zeros(len(pair.Y), dtype=np.int64)
-    found = nearness(RecordSample(pair.numbers, pair.Y, pair.Ystar, parts), pair.dates)
+    parts, found = np.zeros(len(pair.original), dtype=np.int64), Nearness()
+    for name, y, z in zip(pair.numbers, pair.original.columns(), pair.release.columns(), strict=True):
+        found |= nearness(RecordSample((name,), y[:, None], z[:, None], parts), pair.dates)
     excess = {name: max(0.0, each.excess) for (name, compared, _), each in found.items() if compared == kind}
     said = "" if excess else f"no column has {FEWEST} values other than zero"
     return Value(max(excess.values(), default=0.0), excess, said=said)
@@ -66,6 +67,7 @@ MEASURES = (
         "higher is riskier",
         "share of records released within 5 % of their own value and a tenth of the standard deviation, beyond chance "
         "(found - chance)/(1 - chance): the largest over columns; zeros aside; dates by the standard deviation alone",
+        whole=True,
     ),
     Measure(
         "rank-nearness",
@@ -75,5 +77,6 @@ MEASURES = (
         "higher is riskier",
         "share of records released within 2 % of the ranks of their own, beyond chance: the largest over columns; "
         "zeros aside",
+        whole=True,
     ),
 )

@@ -12,7 +12,7 @@ from suffice.algebra.array import Array
 from suffice.measure.measure import SHARE, Measure, Value
 from suffice.measure.pair import FilePair
 from suffice.risk.attack import ROOM, tried
-from suffice.risk.linkage import SAME
+from suffice.risk.distance_linkage import SAME
 
 TOLERANCE, MOST, STEPS, LEAST = 0.5, 500, 200, 1e-6
 """Standard deviations within which values agree; originals that are linked; steps of EM; the least probability."""

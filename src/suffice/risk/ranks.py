@@ -13,10 +13,12 @@ from suffice.algebra.array import Array
 from suffice.measure.measure import SHARE, Measure, Value
 from suffice.measure.pair import FilePair
 from suffice.protection.aligned import AlignedBlock
-from suffice.risk.linkage import SAME, SOME, TRIED
+from suffice.risk.distance_linkage import SAME
 from suffice.risk.matches import Matches
 from suffice.risk.sample import RecordSample
 
+SOME, TRIED = 500, 200
+"""Records that are looked for among sampled released ones, and among all."""
 REACHES = (1.0, 0.99, 0.95)
 """Shares of the records whose way, in each column, a window holds: of a swap all, of what followed it most."""
 
@@ -52,40 +54,59 @@ def rank_matches(sample: RecordSample, least: int = -1) -> RankMatches:
 class RankMeasure:
     """Counts released records that are nearer in ranks than the own one, as near, and inside each set of windows.
 
-    Ranks are those among sampled values. A value has all the ranks of its equals, from the first to the last of them;
-    a value between two of them is half way.
+    Ranks of released values are those among the sampled original ones, or among the sampled released ones: whichever
+    finds more. A value has all the ranks of its equals, from the first to the last of them; a value between two of them
+    is half way.
     """
 
     columns: tuple[int, ...]
-    inorder: Array
     first: Array
     last: Array
-    own: Array
-    """Squared distances of records from their own released ones."""
-    windows: Array
-    there: NDArray[np.bool_]
-    """Whether the own released record is inside the windows."""
+    ways: tuple[RankWay, ...]
 
     @classmethod
     def of_sample(cls, sample: RecordSample, columns: tuple[int, ...], most: int = TRIED) -> Self:
         """columns: where those of the sample stand among the confidential ones"""
         Y, Ystar = np.nan_to_num(sample.Y), np.nan_to_num(sample.Ystar)
-        inorder = np.sort(Y, axis=0)
-        before, after = rank_ends(inorder, Y), rank_ends(inorder, Ystar)
-        way = np.maximum(np.maximum(after[0] - before[1], before[0] - after[1]), 0)
-        windows = np.quantile(way, REACHES, axis=0, method="higher")
-        some = np.linspace(0, len(Y) - 1, min(most, len(Y))).astype(np.intp)
-        own = ((before[0] + before[1] - after[0] - after[1])[some] ** 2).sum(axis=1)
-        there = np.asarray((way[some, None, :] <= windows).all(axis=2))
-        return cls(columns, inorder, before[0][some], before[1][some], own, windows, there)
+        before, some = rank_ends(np.sort(Y, axis=0), Y), np.linspace(0, len(Y) - 1, min(most, len(Y))).astype(np.intp)
+        ways = tuple(RankWay.of(before, np.sort(A, axis=0), Ystar, some) for A in (Y, Ystar))
+        return cls(columns, before[0][some], before[1][some], ways)
 
     def of(self, aligned: AlignedBlock) -> NDArray[np.int64]:
         return self.compared(aligned.Ystar[:, self.columns])
 
     def compared(self, released: Array) -> NDArray[np.int64]:
+        return np.array([way.compared(self.first, self.last, released) for way in self.ways])
+
+    def matches(self, found: NDArray[np.int64], n: int) -> RankMatches:
+        tried = len(self.first)
+        linked, alone = np.max([way.found(each) for way, each in zip(self.ways, found, strict=True)], axis=0)
+        return RankMatches(Matches(tried, float(linked), tried / n), Matches(tried, float(alone), tried / n))
+
+
+@dataclass(frozen=True, repr=False)
+class RankWay:
+    """One way to rank released values."""
+
+    inorder: Array
+    own: Array
+    """Squared distances of records from their own released ones, in twice the ranks."""
+    windows: Array
+    there: NDArray[np.bool_]
+    """Whether the own released record is inside the windows."""
+
+    @classmethod
+    def of(cls, before: tuple[Array, Array], inorder: Array, Ystar: Array, some: NDArray[np.intp]) -> Self:
+        after = rank_ends(inorder, Ystar)
+        way = np.maximum(np.maximum(after[0] - before[1], before[0] - after[1]), 0)
+        windows = np.quantile(way, REACHES, axis=0, method="higher")
+        own = ((before[0] + before[1] - after[0] - after[1])[some] ** 2).sum(axis=1)
+        return cls(inorder, own, windows, np.asarray((way[some, None, :] <= windows).all(axis=2)))
+
+    def compared(self, lowest: Array, highest: Array, released: Array) -> NDArray[np.int64]:
         first, last = rank_ends(self.inorder, released)
         middle, found = first + last, np.empty((2 + len(self.windows), len(self.own)), dtype=np.int64)
-        for i, (low, high) in enumerate(zip(self.first, self.last, strict=True)):  # one at a time, near the processor
+        for i, (low, high) in enumerate(zip(lowest, highest, strict=True)):  # one at a time, near the processor
             distance = sum((a - b) ** 2 for a, b in zip(low + high, middle.T, strict=True))
             found[0, i] = np.count_nonzero(distance < self.own[i] * (1 - SAME))
             found[1, i] = np.count_nonzero(distance <= self.own[i] * (1 + SAME))
@@ -96,11 +117,10 @@ class RankMeasure:
                 found[2 + number, i] = len(inside)
         return found
 
-    def matches(self, found: NDArray[np.int64], n: int) -> RankMatches:
-        tried, linked = len(self.own), found[0] == 0
-        alone = ((found[2:] == 1) & self.there.T).sum(axis=1).max()
-        links = float((1 / np.maximum(found[1][linked], 1)).sum())
-        return RankMatches(Matches(tried, links, tried / n), Matches(tried, float(alone), tried / n))
+    def found(self, seen: NDArray[np.int64]) -> tuple[float, float]:
+        """How many are linked, and alone."""
+        linked = (1 / np.maximum(seen[1][seen[0] == 0], 1)).sum()
+        return float(linked), float(((seen[2:] == 1) & self.there.T).sum(axis=1).max())
 
 
 def rank_ends(inorder: Array, values: Array) -> tuple[Array, Array]:
@@ -130,8 +150,9 @@ MEASURES = (
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
-        "share of records whose own released record is the nearest of all in ranks among the original's values, by "
-        "Euclidean distance; of m that are equally near each counts 1/m",
+        "share of records whose own released record is the nearest of all in ranks, by Euclidean distance; released "
+        "values are ranked among the original's or among their own, whichever finds more; of m that are equally near "
+        "each counts 1/m",
         "Nin, Herranz & Torra (2008)",
         most=5_000,
     ),
@@ -141,8 +162,9 @@ MEASURES = (
         frozenset({"aligned rows", "numbers"}),
         SHARE,
         "higher is riskier",
-        "share of records whose own released record is the only one within a window of the original's ranks in every "
-        "column; the windows hold the way of all, 99 % or 95 % of the records in each column, whichever finds most",
+        "share of records whose own released record is the only one within a window of ranks in every column, released "
+        "values being ranked among the original's or among their own; the windows hold the way of all, 99 % or 95 % of "
+        "the records in each column: whichever finds most",
         "Nin, Herranz & Torra (2008)",
         most=5_000,
     ),

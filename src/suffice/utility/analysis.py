@@ -25,7 +25,7 @@ from suffice.errors import InputError, UsageError, suggest
 from suffice.measure.pair import Columns
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block
-from suffice.utility.likelihood import FAMILIES, Maximum, TermBasis, maximum, pieces
+from suffice.utility.likelihood import FAMILIES, Maximum, TermBasis, held, maximum, pieces
 
 MODELS = ("lm", *(f"glm-{name}" for name in FAMILIES))
 WRITTEN = (
@@ -157,8 +157,8 @@ class ModelMatrix:
                 "Use fewer levels, or fewer records."
             )
         X = self._matrix(columns, slice(0, n))
-        basis = TermBasis.of(X)
-        found = maximum(basis.Q, y, FAMILIES[self.analysis.model.removeprefix("glm-")])
+        basis = TermBasis.of(reduce(add, (RFactor.of(X[rows]) for rows in pieces(n))).R)
+        found = maximum(held(basis.columns(X), y), FAMILIES[self.analysis.model.removeprefix("glm-")])
         return _likelihood(self.names, basis, found, n)
 
     def _matrix(self, columns: Columns, rows: slice) -> Array:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.algebra.array import Array, constant
+from suffice.algebra.array import Array
 from suffice.measure.measure import Measure, Value
+from suffice.measure.numbers import FileNumbers, Numbers, total
 from suffice.measure.pair import FilePair
 
 
@@ -23,7 +24,7 @@ class CorrelationLoss:
     inverse: float
 
 
-def correlation_loss(Y: Array, Ystar: Array) -> CorrelationLoss:
+def correlation_loss(Y: Numbers, Ystar: Numbers) -> CorrelationLoss:
     """A column that does not vary has correlation 0 with all others.
 
     >>> Y = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])
@@ -37,15 +38,18 @@ def correlation_loss(Y: Array, Ystar: Array) -> CorrelationLoss:
     return CorrelationLoss(float(apart.mean()), float(apart.max()), _between(before, after))
 
 
-def correlation(Y: Array) -> Array:
+def correlation(Y: Numbers) -> Array:
     """The correlation matrix."""
-    still = constant(Y.std(axis=0), np.abs(Y).max(axis=0, initial=0.0))
-    Z = np.where(still, 0.0, Y - Y.mean(axis=0))
-    size = np.linalg.norm(Z, axis=0)
-    Z = Z / np.where(size > 0, size, 1.0)
-    R = Z.T @ Z
+    file = FileNumbers.of(Y)
+    still, mean, size = file.spread.constant, file.spread.mean, np.sqrt(len(file)) * file.scale
+
+    def of(A: Array) -> Array:
+        Z = np.where(still, 0.0, (A - mean) / size)
+        return np.asarray(Z.T @ Z)
+
+    R = total(of, file)
     np.fill_diagonal(R, 1.0)
-    return np.asarray(R)
+    return R
 
 
 def _between(before: Array, after: Array) -> float:
@@ -57,7 +61,7 @@ def _between(before: Array, after: Array) -> float:
 
 
 def _measured(pair: FilePair) -> Value:
-    found = correlation_loss(pair.Y, pair.Ystar)
+    found = correlation_loss(pair.original, pair.release)
     return Value(found.mean, {"largest": found.largest, "inverse": found.inverse})
 
 
@@ -71,5 +75,6 @@ MEASURES = (
         "mean over pairs of columns of the difference of their correlations; inverse: sqrt(1 - cos) of the angle "
         "between the diagonals of the two inverse correlation matrices",
         "Mlodak (2020) for the inverse",
+        whole=True,
     ),
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.algebra.array import Array
 from suffice.measure.measure import LOSS, Measure
+from suffice.measure.numbers import Numbers
 from suffice.utility.correlations import correlation
 
 NOTHING = 1e-10
 """An eigenvalue, as a share of all, below which columns are dependent: differences are no share of it."""
 
 
-def eigenvalue_loss(Y: Array, Ystar: Array) -> float:
+def eigenvalue_loss(Y: Numbers, Ystar: Numbers) -> float:
     """The sum of |l* - l| / l over the eigenvalues of the original's correlation matrix, in falling order.
 
     Eigenvalues that are 0, of dependent columns, are left out (sdcMicro divides by their rounding errors).
@@ -29,11 +29,12 @@ def eigenvalue_loss(Y: Array, Ystar: Array) -> float:
 MEASURES = (
     Measure(
         "eigenvalues",
-        lambda pair: eigenvalue_loss(pair.Y, pair.Ystar),
+        lambda pair: eigenvalue_loss(pair.original, pair.release),
         frozenset({"two numbers"}),
         LOSS,
         "lower is better",
         "sum of |l* - l|/l over the eigenvalues l of the original's correlation matrix, those that are 0 aside",
         "sdcMicro: dUtility, eigen",
+        whole=True,
     ),
 )

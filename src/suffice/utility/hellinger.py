@@ -26,9 +26,9 @@ def hellinger(files: TwoFiles) -> Array:
 
 
 def _largest(pair: FilePair) -> Value:
-    files = TwoFiles.of_pair(pair)
-    found = hellinger(files)
-    return Value(float(found.max()), dict(zip(files.names, found.tolist(), strict=True)))
+    names = dict.fromkeys((*pair.numbers, *pair.categories))
+    found = {name: float(hellinger(TwoFiles.of(*pair.whole(name), pair.categories))[0]) for name in names}
+    return Value(max(found.values()), found)
 
 
 MEASURES = (
@@ -41,5 +41,6 @@ MEASURES = (
         f"sqrt(1 - sum of sqrt(p q)), p and q the shares of a column's levels, or of {GROUPS} groups of its numbers, "
         "in the two files: the largest over columns",
         "Hellinger (1909)",
+        whole=True,
     ),
 )

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.measure.measure import SHARE, Measure, Value
-from suffice.measure.pair import FilePair
+from suffice.measure.measure import SHARE, Measure, largest
+from suffice.measure.numbers import Numbers, by_column, pieces_of
 
 
-def kolmogorov_smirnov(Y: Array, Ystar: Array) -> Array:
+def kolmogorov_smirnov(Y: Numbers, Ystar: Numbers) -> Array:
     """For each column: the largest difference of the two shares of values at or below any number.
 
     >>> kolmogorov_smirnov(np.array([[1.0], [2.0]]), np.array([[2.0], [3.0]]))
     array([0.5])
     """
-    return np.array([_apart(np.sort(y), np.sort(z)) for y, z in zip(Y.T, Ystar.T, strict=True)])
+    return by_column(lambda y, z: max((float(apart.max()) for _, apart in steps(y, z)), default=0.0), Y, Ystar)
 
 
-def _apart(y: Array, z: Array) -> float:
-    both = np.concatenate([y, z])
-    below = [np.searchsorted(each, both, side="right") / len(each) for each in (y, z)]
-    return float(np.abs(below[0] - below[1]).max(initial=0.0))
-
-
-def _largest(pair: FilePair) -> Value:
-    found = kolmogorov_smirnov(pair.Y, pair.Ystar)
-    return Value(float(found.max()), dict(zip(pair.numbers, found.tolist(), strict=True)))
+def steps(y: Array, z: Array) -> Iterator[tuple[Array, Array]]:
+    """The values of both columns in order, some at a time, with the difference of the shares at or below each."""
+    y, z = np.sort(y), np.sort(z)
+    both = np.sort(np.concatenate([y, z]))
+    for here in pieces_of(len(both)):
+        at = both[here]
+        below = [np.searchsorted(each, at, side="right") / len(each) for each in (y, z)]
+        yield both[here.start : here.stop + 1], np.abs(below[0] - below[1])
 
 
 MEASURES = (
     Measure(
         "kolmogorov-smirnov",
-        _largest,
+        largest(kolmogorov_smirnov),
         frozenset({"numbers"}),
         SHARE,
         "lower is better",
         "largest difference between the files of the share of values at or below any number: the largest over columns",
         "Smirnov (1939)",
+        whole=True,
     ),
 )

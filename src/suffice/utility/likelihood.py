@@ -5,89 +5,103 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from math import log
 from operator import add
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import independent
-from suffice.algebra.factor import RFactor, triangle
+from suffice.algebra.factor import triangle
+from suffice.rows.rows import Product
 
-NEWTON, HALVINGS, STILL = 200, 40, 1e-10
-"""Newton steps; halvings of one; a log-likelihood that rises by less, a record, has arrived."""
+NEWTON, HALVINGS, STILL, SURE = 200, 40, 1e-10, 1e-13
+"""Newton steps; halvings of one; a log-likelihood that rises by less, a record, has arrived, and one that is to rise by
+still less is not worth a halving."""
 ROWS = 4096
 """Rows that are worked on at a time, so that they stay near the processor."""
+
+Fold = Callable[[Callable[[Array, Array], Any]], Any]
+"""The sum of something of the terms Q and the response y over the blocks of all records."""
 
 
 @dataclass(frozen=True, repr=False)
 class TermBasis:
     """Columns that span what A spans, orthonormal up to rounding: Q = A[:, kept] @ inverse."""
 
-    Q: Array
     kept: tuple[int, ...]
     inverse: Array
 
     @classmethod
-    def of(cls, A: Array) -> TermBasis:
-        """A dependent column is left out in favour of those before it."""
-        R = reduce(add, (RFactor.of(A[rows]) for rows in pieces(len(A)))).R
+    def of(cls, R: Array) -> TermBasis:
+        """R: of A; a dependent column is left out in favour of those before it."""
         kept = independent(R)
-        inverse = np.asarray(np.linalg.inv(triangle(R[:, list(kept)])), dtype=np.float64)
-        Q = np.empty((len(A), len(kept)))
-        for rows in pieces(len(A)):
-            Q[rows] = A[rows][:, list(kept)] @ inverse
-        return cls(Q, kept, inverse)
+        return cls(kept, np.asarray(np.linalg.inv(triangle(R[:, list(kept)])), dtype=np.float64))
+
+    def columns(self, A: Array) -> Array:
+        return np.asarray((A if len(self.kept) == A.shape[1] else A[:, list(self.kept)]) @ self.inverse)
 
 
 @dataclass(frozen=True, repr=False)
 class Family:
-    """A law of the response given its linear predictor eta: the mean, its derivative by eta, the log-likelihood."""
+    """A law of the response given its linear predictor eta: the mean, its derivative by eta, the log-likelihood.
+
+    start: the constant that fits best, or 0, by the mean of the response
+    """
 
     mean: Callable[[Array], Array]
     slope: Callable[[Array], Array]
     likelihood: Callable[[Array, Array], float]
-    start: Callable[[Array], float]
+    start: Callable[[float], float]
 
 
 @dataclass(frozen=True, repr=False)
 class Maximum:
-    """Where the likelihood is largest: coefficients of Q, the linear predictor, the curvature; if it came to stand."""
+    """Where the likelihood is largest: coefficients of Q, the curvature; if it came to stand."""
 
     coefficients: Array
-    eta: Array
     curvature: Array
     likelihood: float
     converged: bool
 
 
-def maximum(Q: Array, y: Array, family: Family) -> Maximum:
-    """Newton's method from the constant that fits best, or from 0."""
-    c = Q.T @ np.full(len(y), family.start(y))
-    eta = Q @ c
-    best, converged, left = family.likelihood(eta, y), False, NEWTON
+def maximum(fold: Fold, family: Family) -> Maximum:
+    """Newton's method from the constant that fits best, or from 0: a fold for every step that is tried."""
+
+    def seen(c: Array) -> tuple[float, Array, Array]:
+        def of(Q: Array, y: Array) -> Product:
+            with np.errstate(all="ignore"):  # a step too far
+                eta = Q @ c
+                mean = family.mean(eta)
+                B = np.sqrt(np.maximum(family.slope(mean), 1e-300))[:, None] * Q
+                return Product(family.likelihood(eta, y), Q.T @ (y - mean), B.T @ B)
+
+        likelihood, score, curvature = fold(of)
+        return likelihood, score, curvature
+
+    n, total, Q = fold(lambda Q, y: Product(len(Q), float(y.sum()), Q.sum(axis=0)))
+    c = family.start(total / n) * Q
+    (best, score, curvature), converged, left = seen(c), False, NEWTON
     while left and not converged:
         left -= 1
-        mean = family.mean(eta)
-        direction = np.linalg.lstsq(_curvature(Q, family.slope(mean)), Q.T @ (y - mean), rcond=1e-13)[0]
-        step = Q @ direction
+        direction = np.linalg.lstsq(curvature, score, rcond=1e-13)[0]
         size, before = 1.0, best
-        for _ in range(HALVINGS):
-            reached = family.likelihood(eta + size * step, y)
-            if reached > before:
-                c, eta, best = c + size * direction, eta + size * step, reached
+        worth = float(score @ direction) > SURE * n
+        for _ in range(HALVINGS if worth else 1):
+            tried = seen(c + size * direction)
+            if tried[0] > before:
+                c, (best, score, curvature) = c + size * direction, tried
                 break
             size /= 2
-        converged = best - before <= STILL * len(y)
-    return Maximum(c, eta, _curvature(Q, family.slope(family.mean(eta))), best, converged)
+        converged = best - before <= STILL * n
+    return Maximum(c, curvature, best, converged)
 
 
-def _curvature(Q: Array, slope: Array) -> Array:
-    root, H = np.sqrt(np.maximum(slope, 1e-300)), np.zeros((Q.shape[1], Q.shape[1]))
-    for rows in pieces(len(Q)):
-        B = root[rows, None] * Q[rows]
-        H += B.T @ B
-    return H
+def held(Q: Array, y: Array) -> Fold:
+    """Over terms that are in memory."""
+    return lambda of: reduce(add, (of(Q[rows], y[rows]) for rows in pieces(len(Q))))
 
 
 def pieces(n: int) -> Iterator[slice]:
@@ -113,6 +127,6 @@ def _exponential(eta: Array) -> Array:
 
 
 FAMILIES: Mapping[str, Family] = {
-    "binomial": Family(probability, lambda p: p * (1 - p), _bernoulli, lambda y: 0.0),
-    "poisson": Family(_exponential, lambda mean: mean, _poisson, lambda y: float(np.log(max(y.mean(), 1e-300)))),
+    "binomial": Family(probability, lambda p: p * (1 - p), _bernoulli, lambda mean: 0.0),
+    "poisson": Family(_exponential, lambda mean: mean, _poisson, lambda mean: log(max(mean, 1e-300))),
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.algebra.array import Array
 from suffice.measure.measure import LOSS, Measure
+from suffice.measure.numbers import FileNumbers, Numbers, total
 
 
-def standardised_change(Y: Array, Ystar: Array) -> float:
+def standardised_change(Y: Numbers, Ystar: Numbers) -> float:
     """The mean over records and columns of |y* - y| / (sqrt 2 sd), sd that of the original (n - 1).
 
     IL1s of sdcMicro is the sum. Rows are aligned; columns that do not vary are left out.
@@ -16,19 +16,21 @@ def standardised_change(Y: Array, Ystar: Array) -> float:
     >>> round(standardised_change(np.array([[0.0], [2.0]]), np.array([[1.0], [1.0]])), 12)
     0.5
     """
-    sd = Y.std(axis=0, ddof=1) if len(Y) > 1 else np.zeros(Y.shape[1])
-    moves = sd > 0
-    return float(np.mean(np.abs(Ystar - Y)[:, moves] / (np.sqrt(2) * sd[moves]))) if moves.any() else 0.0
+    before = FileNumbers.of(Y)
+    moves = before.sd > 0
+    change = total(lambda one, two: np.abs(two - one).sum(axis=0), before, Ystar)[moves]
+    return float(np.mean(change / (np.sqrt(2) * before.sd[moves]))) / len(before) if moves.any() else 0.0
 
 
 MEASURES = (
     Measure(
         "standardised-change",
-        lambda pair: standardised_change(pair.Y, pair.Ystar),
+        lambda pair: standardised_change(pair.original, pair.release),
         frozenset({"aligned rows", "numbers"}),
         LOSS,
         "lower is better",
         "mean over records and columns of |y* - y|/(sqrt 2 sd), sd that of the original's column",
         "Mateo-Sanz, Domingo-Ferrer & Sebé (2005); sdcMicro: IL1s is the sum of these",
+        whole=True,
     ),
 )
