@@ -142,3 +142,94 @@ def test_text_that_is_not_utf8(run):
         "audit", "latin.csv", "--dims", "a", "--value", "v", "--hierarchy", "a=r.csv", "--encoding", "latin-1"
     )
     assert (code, "0 suppressed cells" in out) == (4, True)
+
+
+def counts(*gaps: str, n: tuple[int, ...] = (1, 90, 91, 93, 84, 77, 95, 96, 2)) -> None:
+    """counts.csv: a 3 x 3 table of counts with totals, inner cells named `gaps` marked."""
+    inner = {(a, b): n[3 * i + k] for i, a in enumerate("xyz") for k, b in enumerate("uvw")}
+    lines = ["a,b,n,gap"]
+    for a in ("Total", *"xyz"):
+        for b in ("Total", *"uvw"):
+            here = [v for (i, k), v in inner.items() if a in ("Total", i) and b in ("Total", k)]
+            lines.append(f"{a},{b},{sum(here)},{'x' if a + b in gaps or (gaps == ('all',) and len(here) == 1) else ''}")
+    Path("counts.csv").write_text("\n".join([*lines, ""]))
+
+
+PUBLISH = ("counts.csv", "--dims", "a,b", "--value", "n", "--counts", "--suppressed", "gap", "--frequency", "n")
+
+
+def test_decimals_are_published_with_a_certificate_and_asked(run):
+    counts("all")
+    code, out, err = run("decimals", *PUBLISH, "--rule", "frequency=3", "-o", "out.csv")
+    assert (code, err) == (0, "")
+    assert Path("out.csv.certificate.json").exists()
+    assert "No key file" in out
+    for question, told in {
+        "": "published: 629",
+        "a=x": "published: 182",
+        "a=x,y,z & b=u": "published: 189",
+        "b=v, w": "publishable: 440",
+        "a=x,y": "publishable: 436",
+    }.items():
+        assert run("ask", "out.csv", question) == (0, told + "\n", "")
+    code, out, _ = run("ask", "out.csv", "a=x & b=u,v", "--json")
+    assert json.loads(out)["status"] == "hidden"
+    assert json.loads(out)["cells"] == 2
+
+
+def test_asked_of_all_cells_and_of_a_published_table(run):
+    counts("all")
+    how = (*PUBLISH, "--rule", "frequency=3")
+    assert run("decimals", *how, "--totals", "-o", "all.csv")[0] == 0
+    assert len(cells("all.csv")) == 16
+    assert run("ask", "all.csv", "a=x,y")[1] == "publishable: 436\n"
+    magnitudes = [f"{a}.5" for a in (10, 200, 201, 203, 204, 207, 195, 196, 12)]
+    rows = [(a, b, magnitudes[3 * i + k]) for i, a in enumerate("xyz") for k, b in enumerate("uvw")]
+    Path("records.csv").write_text("\n".join(["a,b,v", *(",".join(row) for row in rows), ""]))
+    assert run("make", "records.csv", *HOW, "-o", "cells.csv")[0] == 0
+    pattern(*((a, b) for a in "xyz" for b in "uvw"), values=False)
+    priors = "x;u;u\nx;u;pl;1;1\n"
+    Path("levels.hst").write_text(priors)
+    how = ("gaps.csv", *HOW, "--suppressed", "gap", "--records", "records.csv", "--priors", "levels.hst")
+    code, _, err = run("decimals", *how, "-o", "out.csv")
+    assert (code, "audit" in err) == (4, True)  # sums were not judged: no rule says how
+    assert run("decimals", *how, "--accept", "audit=levels are enough", "-o", "out.csv")[0] == 0
+    code, _, err = run("ask", "out.csv", "a=x")
+    assert (code, "which totals were published" in err) == (3, True)
+    assert run("ask", "out.csv", "a=x", "--cells", "gaps.csv")[1] == "published: 412.5\n"
+    assert run("ask", "out.csv", "a=x,y", "--cells", "gaps.csv")[1] == "publishable: 1028\n"
+    assert run("ask", "out.csv", "a=x & b=w", "--cells", "gaps.csv")[1].startswith("hidden")
+
+
+def test_questions_that_are_none(run):
+    counts("all")
+    assert run("decimals", *PUBLISH, "--rule", "frequency=3", "-o", "out.csv")[0] == 0
+    for question, said in {
+        "a": "names each dimension once",
+        "a=x & a=y": "names each dimension once",
+        'a="x': "names each dimension once",
+        "c=x": "no dimension 'c'",
+        "a=q": "a has no code 'q'",
+    }.items():
+        code, _, err = run("ask", "out.csv", question)
+        assert (code, said in err) == (2, True), err
+    Path("out.csv.certificate.json").unlink()
+    assert run("ask", "out.csv", "a=x")[0] == 2
+    assert run("ask", "out.csv", "a=x", "--dims", "a,b", "--value", "n")[0] == 0
+
+
+def test_a_whole_number_among_suppressed_cells_that_follows_is_a_suppression_that_failed(run):
+    counts("xu")
+    code, _, err = run("decimals", *PUBLISH, "--rule", "frequency=3", "-o", "out.csv")
+    assert (code, "1 suppressed cell follows" in err) == (4, True)
+    assert not Path("out.csv").exists()
+    Path("out.csv").write_text("a,b,n,suppressed\nx,u,7,true\nx,v,3,false\ny,u,4,false\ny,v,5,false\n")
+    code, _, err = run("ask", "out.csv", "a=x", "--dims", "a,b", "--value", "n")
+    assert (code, "a=x, b=u" in err) == (4, True)
+
+
+def test_nothing_of_the_original_is_replaced_by_decimals(run):
+    counts("all")
+    how = (*PUBLISH, "--rule", "frequency=3", "--force")
+    assert run("decimals", *how, "-o", "counts.csv")[0] == 2
+    assert len(cells("counts.csv")) == 16

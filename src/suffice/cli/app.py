@@ -65,7 +65,7 @@ def _root(
 
 @table.callback()
 def _table() -> None:
-    """Tables: make, find sensitive cells, audit what is suppressed."""
+    """Tables: make, find sensitive cells, audit, publish with decimals, ask."""
     _roomy()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from suffice.certificate.verification import Verification
     from suffice.design.roles import Roles
     from suffice.plan.plan import AnyPlan
-    from suffice.release.release import Release
+    from suffice.release.release import Places, Release
+    from suffice.release.tables import TableRelease
 
 NO_KEY = "No key file was given: this release cannot be repeated, and no ledger of releases was kept."
 
@@ -34,33 +35,41 @@ class Command:
         """Protect, judge, write; where findings forbid writing, only the private report is written."""
         output, force = plan.path(plan.release.path), force or plan.release.force
         places = plan.ready(force, report)
-        with self._watch() as progress:
-            release = plan.protect(progress, threads)
-            why = show.refusal(release.findings, self.in_a_plan)
-            if why is None:
-                release.write(output, force=force, report=report, progress=progress)
-            elif report is not None:
-                release.report(report, force=force)
-        written = places.files if why is None else [report] if report else []
-        self._say(release, plan, written, why)
-        if why is None and not (self.quiet or self.as_json):
+        self.publish(lambda progress: plan.protect(progress, threads), output, force, places, plan.seed is not None)
+        if not (self.quiet or self.as_json):
             for path in places.left:
                 show.say(f"{escaped(path.name)} is of an earlier release with more data sets, and was left as it is.")
+
+    def publish(
+        self,
+        work: Callable[[Watch | None], Release | TableRelease],
+        output: Path,
+        force: bool,
+        places: Places,
+        seeded: bool,
+    ) -> None:
+        """What the work gives, written and told; where findings forbid writing, only the private report is written."""
+        with self._watch() as progress:
+            release = work(progress)
+            why = show.refusal(release.findings, self.in_a_plan)
+            if why is None:
+                release.write(output, force=force, report=places.report, progress=progress)
+            elif places.report is not None:
+                release.report(places.report, force=force)
+        written = places.files if why is None else [places.report] if places.report else []
+        document = show.document(release, written)
+        if why is None and self.as_json:
+            show.as_json(document)
+        elif not (self.quiet or self.as_json):
+            self._tell(release, written, seeded)
+        if why is not None:
+            raise show.BlockingFindings(why, document)
 
     def _watch(self) -> AbstractContextManager[Watch | None]:
         """A bar in a terminal, lines elsewhere, and nothing where that was asked for."""
         return nullcontext() if self.quiet or self.as_json else Watch(sys.stderr.isatty())
 
-    def _say(self, release: Release, plan: AnyPlan, written: list[Path], why: str | None) -> None:
-        document = show.document(release, written)
-        if why is None and self.as_json:
-            show.as_json(document)
-        elif not (self.quiet or self.as_json):
-            self._tell(release, plan, written)
-        if why is not None:
-            raise show.BlockingFindings(why, document)
-
-    def _tell(self, release: Release, plan: AnyPlan, written: list[Path]) -> None:
+    def _tell(self, release: Release | TableRelease, written: list[Path], seeded: bool) -> None:
         show.say("\n".join(certificate.text() for certificate in release.certificates))
         if release.findings:
             show.say("\nWhat an attacker could still do, and other findings", "bold")
@@ -69,7 +78,7 @@ class Command:
             show.say("\nWritten", "bold")
         for path in written:
             show.say(f"  {escaped(str(path))}")
-        if plan.seed is None:
+        if not seeded:
             show.say(f"\n{NO_KEY}")
 
     def verify(

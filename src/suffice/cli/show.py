@@ -14,6 +14,7 @@ from suffice.errors import CONTROL, GuardError, NotPreservedError, escaped
 if TYPE_CHECKING:
     from suffice.guards.finding import Finding
     from suffice.release.release import Release
+    from suffice.release.tables import TableRelease
 
 STYLES = {"never": "bold red", "stop": "bold red", "warn": "yellow", "note": "dim"}
 """By severity, the gravest first."""
@@ -108,7 +109,7 @@ def as_data(finding: Finding) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in ("rule", "level", "message", "numbers", "remedy", "accepted")}
 
 
-def document(release: Release, written: Iterable[Path]) -> dict[str, Any]:
+def document(release: Release | TableRelease, written: Iterable[Path]) -> dict[str, Any]:
     """A release for JSON: certificate, findings, files."""
     certificates = [parsed(certificate.to_json()) for certificate in release.certificates]
     return {

@@ -1,4 +1,4 @@
-"""The commands on tables: make one, find its sensitive cells, audit a pattern of suppressed ones."""
+"""The commands on tables: make one, find its sensitive cells, audit a pattern, publish it with decimals, ask sums."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.design.role import names
+from suffice.design.role import names, pairs
 from suffice.errors import UsageError, count_of
 
 if TYPE_CHECKING:
     from suffice.tables.audit import Audit
+    from suffice.tables.publication import TableMethod
     from suffice.tables.sensitivity import Sensitivity
     from suffice.tables.table import Table
 
-table = typer.Typer(help="Tables: make, find sensitive cells, audit what is suppressed.", no_args_is_help=True)
+table = typer.Typer(help="Tables: make, find sensitive cells, audit, publish with decimals, ask.", no_args_is_help=True)
 
 Some = str | None
 Dims = Annotated[Some, typer.Option(metavar="COLUMNS", help="Columns of the dimensions, crossed.")]
@@ -133,7 +134,7 @@ def sensitive(
     made = _table(cells, given)
     found = _judge(made, given)
     if output is not None:
-        _write(made, found.frame(), output, [path for path in (cells, records) if path], force)
+        _write(made, found.frame(), output, _files(cells, given), force)
     _tell_sensitive(made, found, quiet, as_json)
 
 
@@ -175,8 +176,138 @@ def audit(
     with Command(quiet, as_json)._watch() as progress:
         result = auditing.audit(made, gaps, told, given["value"], progress=progress, **how)
     if output is not None:
-        _write(made, result.frame(), output, [path for path in (cells, given["records"]) if path], force)
+        _write(made, result.frame(), output, _files(cells, given), force)
     _tell_audit(result, quiet, as_json)
+
+
+@table.command("decimals")
+@o.in_place_of("given", [*MADE, *MARKED, *JUDGED, *BEHIND])
+def decimals(
+    cells: Annotated[Path, typer.Argument(metavar="CELLS", show_default=False)],
+    output: o.Output,
+    given: dict[str, Any],
+    spread: Annotated[float, typer.Option(metavar="NUMBER", help="Of the random residuals: root mean square.")] = 1.0,
+    modulo: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Fit what counts leave after division by it: it stops.")
+    ] = None,
+    totals: Annotated[bool, typer.Option("--totals", help="Store all cells, not the lowest alone.")] = False,
+    key_file: o.KeyFile = None,
+    accept: o.Accept = None,
+    report: o.Report = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    threads: o.Threads = None,
+) -> None:
+    """Publish CELLS with decimal numbers in place of those that are suppressed, audited and certified."""
+    from suffice.tables.methods.fill import Fill
+
+    method = Fill(spread=spread, modulo=modulo, store="all" if totals else "inner")
+    how = {"key_file": key_file, "accept": accept, "report": report, "force": force, "threads": threads}
+    _publish(cells, output, given, method, how, quiet, as_json)
+
+
+def _publish(
+    cells: Path,
+    output: Path,
+    given: dict[str, Any],
+    method: TableMethod,
+    how: dict[str, Any],
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Cells with their pattern, judged by rules or by what the file says, published by a method."""
+    from suffice.cli.command import Command
+    from suffice.release.release import Places
+    from suffice.release.tables import publish
+    from suffice.seed import Seed
+
+    values = names(given["value"] or "")
+    made = _table(cells, given, values)
+    one = given | {"value": values[0] if values else None}
+    gaps, told = _pattern(made, cells, one)
+    rules = [told] if told is not None else []
+    if given["rule"] or given["priors"]:
+        rules = [_judge(made, given | {"value": value}) for value in values or (None,)]
+    accept = pairs(how["accept"], "--accept", "REASON")
+    seed = Seed.from_file(how["key_file"]) if how["key_file"] else None
+    more = {"beforehand": given["beforehand"], "threads": how["threads"], "sources": _files(cells, given)}
+    Command(quiet, as_json).publish(
+        lambda progress: publish(
+            made, gaps, rules, values or None, method=method, seed=seed, accept=accept, progress=progress, **more
+        ),
+        output,
+        how["force"],
+        Places.of(output, how["report"]),
+        seed is not None,
+    )
+
+
+@table.command("ask")
+def ask(
+    stored: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    dims: Dims = None,
+    value: Value = None,
+    total: Totals = "Total",
+    hierarchy: Hierarchy = None,
+    cells: Annotated[
+        Path | None, typer.Option(metavar="CELLS", help="The published table with its gaps, where FILE does not tell.")
+    ] = None,
+    suppressed: Annotated[
+        Some, typer.Option(metavar="COLUMN", help="Of CELLS: which are suppressed. Without: those that have no value.")
+    ] = None,
+    encoding: o.Encoding = None,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Answer any sum of a FILE of decimals, 'region=A,B & industry=I': published, publishable or hidden."""
+    from suffice.cli import show
+    from suffice.tables.ask import StoredCells
+    from suffice.tables.pattern import pattern_of
+
+    given = dict.fromkeys([option.name for option in (*MADE, *MARKED, *JUDGED, *BEHIND)], None)
+    given |= {"total": total, "hierarchy": hierarchy, "encoding": encoding}
+    columns, name = _stored_columns(stored, dims, value)
+    published = None
+    if cells is not None:
+        shown = _table(cells, given | {"dims": ",".join(columns), "value": name})
+        published = shown, pattern_of(shown, _source(cells, given), name, suppressed)[0]
+    store = StoredCells.of(
+        _source(stored, given),
+        columns,
+        name,
+        published,
+        total=_totals(total, columns),
+        hierarchies=_hierarchies(given),
+    )
+    answer = store.ask(question)
+    if as_json:
+        show.as_json({"status": answer.status, "value": answer.told, "cells": answer.cells})
+    else:
+        show.say(f"{answer.status}: {answer.told:.15g}")
+
+
+def _stored_columns(stored: Path, dims: str | None, value: str | None) -> tuple[list[str], str]:
+    """Dimensions and value of a file of decimals: as they are said, or as its certificate says them."""
+    import json
+
+    from suffice.errors import attempt
+
+    paper = stored.with_name(f"{stored.name}.certificate.json")
+    known = attempt(lambda: json.loads(paper.read_text(encoding="utf-8"))) if paper.is_file() else None
+    told = known if isinstance(known, dict) else {}
+    columns, several = names(dims or "") or told.get("given", []), [value] if value else told.get("confidential", [])
+    if not columns or not several:
+        raise UsageError("Which columns are dimensions and value is not known.\nGive --dims and --value.")
+    if len(several) > 1:
+        raise UsageError(f"The file has several values: {', '.join(several)}.\nName one with --value.")
+    return list(columns), str(several[0])
+
+
+def _files(cells: Path | None, given: dict[str, Any]) -> list[Path]:
+    """Files that no output may replace."""
+    return [path for path in (cells, given["records"], given["priors"]) if path]
 
 
 def _source(path: Path | None, given: dict[str, Any]) -> Any:
@@ -224,7 +355,7 @@ def _of_records(path: Path, given: dict[str, Any]) -> Table:
     return Table.of_records(
         _source(path, given),
         dims or None,
-        names(given["values"] or ""),
+        values if isinstance(values := given["values"] or [], list) else names(values),
         formula=formula,
         hierarchies=_hierarchies(given),
         total=_totals(given["total"], [*dims, *(parse(formula).columns if formula else ())]),
@@ -232,23 +363,23 @@ def _of_records(path: Path, given: dict[str, Any]) -> Table:
     )
 
 
-def _table(cells: Path | None, given: dict[str, Any]) -> Table:
+def _table(cells: Path | None, given: dict[str, Any], values: Sequence[str] = ()) -> Table:
     """The table of a file of cells, or of the records behind it."""
     from suffice.tables.table import Table
 
-    value = given["value"]
+    value = list(values) or ([given["value"]] if given["value"] else [])
     if given["records"] is not None:
-        return _of_records(given["records"], given | {"values": value if value != "count" else None})
+        return _of_records(given["records"], given | {"values": [name for name in value if name != "count"]})
     if not given["dims"] or not value:
         raise UsageError("A file of cells needs --dims and --value.")
     dims = names(given["dims"])
     return Table.of_cells(
         _source(cells, given),
         dims,
-        [value],
+        value,
         total=_totals(given["total"], dims),
         hierarchies=_hierarchies(given),
-        counts=[value] if given["counts"] else [],
+        counts=value if given["counts"] else [],
         records=given["frequency"],
         units=given["contributors"],
         largest=names(given["largest"] or ""),

@@ -19,6 +19,7 @@ from suffice.seed import Seed
 from suffice.tables.axis import Axis
 from suffice.tables.columns import codes_of, columns_of_file, numbers_of
 from suffice.tables.connected import parts_of
+from suffice.tables.dimensions import Total
 from suffice.tables.sensitivity import value_of
 from suffice.tables.table import Table
 
@@ -68,11 +69,17 @@ class Decimals:
         """Whether the sum of some cells is published, publishable - it follows from what is published - or hidden."""
         if value is not None and value not in self.values:
             raise UsageError(f"{value!r} is none of the values: {', '.join(self.values)}.")
-        rows = self.holding[list(cells)]
-        told = float((rows @ self.draws[0]).sum(axis=0)[self.values.index(value) if value else 0])
+        rows = np.asarray(self.holding[list(cells)].sum(axis=0), dtype=np.float64)
+        told = float(rows @ self.draws[0][:, self.values.index(value) if value else 0])
         if not (self.suppressed | self.table.hidden)[list(cells)].any():
             return "published", told
-        return ("publishable" if self._unmoved(rows.sum(axis=0)[None, :])[0] else "hidden"), told
+        return self.status(rows), told
+
+    def status(self, times: Array | Flags, cell: int = -1) -> str:
+        """What is told of a sum of inner cells, each so many times, which may be a cell of the table."""
+        if cell >= 0 and not (self.suppressed | self.table.hidden)[cell]:
+            return "published"
+        return "publishable" if self._unmoved(np.asarray(times, dtype=np.float64)[None, :])[0] else "hidden"
 
     def told(self) -> Flags:
         """Suppressed cells that follow from the published ones: there the suppression has failed."""
@@ -168,7 +175,7 @@ def read_back(
     value: str = "count",
     *,
     hierarchies: Mapping[str, Axis | Sequence[Any]] | None = None,
-    total: str = "Total",
+    total: Total = "Total",
 ) -> tuple[Table, Flags]:
     """The table with gaps that stored inner cells stand for, and its pattern: what is no whole number is suppressed.
 

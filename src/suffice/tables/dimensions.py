@@ -65,7 +65,7 @@ class Dimensions:
         """The axis of a column of cells: its hierarchy, or one total of all other codes."""
         if given is not None:
             return given if isinstance(given, Axis) else nested(name, given)
-        known, words = _codes(total, name), list(dict.fromkeys(str(code) for code in codes))
+        known, words = total_codes(total, name), list(dict.fromkeys(str(code) for code in codes))
         if not known:
             return Axis.of(name, [], words)
         tops = [code for code in known if code in words]
@@ -105,7 +105,7 @@ class Dimensions:
             return self.hierarchies[base]
         held = {name: codes[base].levels(codes[name]) for name in members}
         everything = frozenset(codes[base].words)
-        tops = _codes(self.total, base)
+        tops = total_codes(self.total, base)
         if not tops:
             raise UsageError(f"A table of records has totals: {base} needs a code for them.")
         total = tops[0]
@@ -194,7 +194,7 @@ class _Column:
         return {word: frozenset(words) for word, words in found.items()}
 
 
-def _codes(total: Total, name: str) -> list[str]:
+def total_codes(total: Total, name: str) -> list[str]:
     """The codes of one dimension's totals."""
     own = total.get(name, "Total") if isinstance(total, Mapping) else total
     return [own] if isinstance(own, str) else list(own or ())

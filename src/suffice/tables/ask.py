@@ -1,0 +1,174 @@
+"""Any sum of a table whose gaps are decimals: published, publishable - it follows from that - or hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array, Flags
+from suffice.errors import InputError, UsageError, suggest
+from suffice.tables.axis import Axis
+from suffice.tables.columns import codes_of, columns_of_file, marks_of, numbers_of
+from suffice.tables.decimals import WHOLE, Decimals, decimals, read_back
+from suffice.tables.dimensions import Total, total_codes
+from suffice.tables.hierarchy import nested
+from suffice.tables.publication import MARK
+from suffice.tables.table import Table
+
+OUTSIDE = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'
+"""What follows holds whole quotations: the sign before it stands in none."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A sum: what it is, its number in the file, and of how many lowest cells."""
+
+    status: str
+    value: float
+    cells: int
+
+    @property
+    def told(self) -> float | int:
+        """Of what is told, whole numbers are whole."""
+        whole = abs(self.value - round(self.value)) <= WHOLE and abs(self.value) < 1e15
+        return round(self.value) if whole and self.status != "hidden" else self.value
+
+
+def parsed(question: str) -> dict[str, list[str]]:
+    """Codes by dimension; those with a comma or another sign stand in quotation marks.
+
+    >>> parsed('region=A, B & industry="retail, wholesale"')
+    {'region': ['A', 'B'], 'industry': ['retail, wholesale']}
+    """
+    found: dict[str, list[str]] = {}
+    for part in re.split(f"&{OUTSIDE}", question) if question.strip() else ():
+        name, *rest = (_bare(each) for each in re.split(f"={OUTSIDE}", part, maxsplit=1))
+        codes = [_bare(each) for each in re.split(f",{OUTSIDE}", part.partition("=")[2])]
+        if not name or not rest or not all(codes) or name in found or question.count('"') % 2:
+            raise UsageError("A question names each dimension once, with codes: 'region=A,B & industry=I'.")
+        found[name] = codes
+    return found
+
+
+def _bare(text: str) -> str:
+    text = text.strip()
+    return text[1:-1].replace('""', '"') if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+@dataclass(frozen=True, repr=False)
+class StoredCells:
+    """Stored cells with what was published of them.
+
+    numbers: of the lowest cells, in the order of `made`
+    made: decimals of the same pattern, drawn anew: what no draw moves follows from the published cells
+    """
+
+    made: Decimals
+    numbers: Array
+
+    @classmethod
+    def of(
+        cls,
+        stored: Any,
+        dims: Sequence[str],
+        value: str,
+        published: tuple[Table, Flags] | None = None,
+        *,
+        total: Total = "Total",
+        hierarchies: Mapping[str, Axis | Sequence[Any]] | None = None,
+    ) -> StoredCells:
+        """From a file that `Decimals` or a release of them gave.
+
+        published: the table with its gaps; without it that follows from the file: from its marks where all cells are
+            stored, and where only the lowest are, from whole numbers
+        """
+        file = columns_of_file(stored, [])
+        for name in (*dims, value):
+            if name not in file.column_names:
+                raise UsageError(f"There is no column {name!r}.{suggest(name, file.column_names)}")
+        marked = marks_of(file, MARK) if MARK in file.column_names else np.zeros(file.num_rows, dtype=bool)
+        table, gaps = published or _published(file, marked, dims, value, total, hierarchies or {})
+        made = decimals(table, gaps, value)
+        at = np.array([table.find(*codes) for codes in zip(*(codes_of(file, dim) for dim in dims), strict=True)])
+        cells = np.zeros(len(table))
+        cells[at] = numbers_of(file, value)
+        return cls(made, cells[made.inner])
+
+    def ask(self, question: str) -> Reply:
+        """The sum over all cells with the codes that are named; a dimension that is not named is all of it."""
+        grid, asked = self.made.table.grid, parsed(question)
+        for name in asked:
+            if name not in [axis.name for axis in grid.axes]:
+                raise UsageError(f"There is no dimension {name!r}.{suggest(name, [axis.name for axis in grid.axes])}")
+        chosen = [_leaves(axis, asked.get(axis.name)) for axis in grid.axes]
+        here = np.ones(len(self.numbers), dtype=bool)
+        for places, leaves in zip(grid.codes[self.made.inner].T, chosen, strict=True):
+            here &= np.isin(places, leaves)
+        return Reply(self.made.status(here, self._cell(chosen)), float(self.numbers[here].sum()), int(here.sum()))
+
+    def _cell(self, chosen: Sequence[NDArray[np.int64]]) -> int:
+        """The cell of the table that is asked for; -1 where it is none."""
+        grid, codes = self.made.table.grid, []
+        for axis, leaves in zip(grid.axes, chosen, strict=True):
+            held = np.isin(axis.leaves, leaves).astype(np.int64)
+            fits = (np.diff(axis.member.indptr) == held.sum()) & (axis.member @ held == held.sum())
+            codes.append(int(np.argmax(fits)) if fits.any() else -1)
+        return -1 if -1 in codes else int(grid.find(np.array([codes]) @ grid.strides)[0])
+
+
+def _leaves(axis: Axis, codes: Sequence[str] | None) -> NDArray[np.int64]:
+    leaves = np.asarray(axis.leaves, dtype=np.int64)
+    if codes is None:
+        return leaves
+    lost = [code for code in codes if code not in axis.place]
+    if lost:
+        raise UsageError(f"{axis.name} has no code {lost[0]!r}.{suggest(lost[0], axis.place)}")
+    rows = axis.member[[axis.place[code] for code in codes]]
+    return leaves[np.asarray(rows.sum(axis=0)).ravel() > 0]
+
+
+def _published(
+    file: pa.Table,
+    marked: Flags,
+    dims: Sequence[str],
+    value: str,
+    total: Total,
+    hierarchies: Mapping[str, Axis | Sequence[Any]],
+) -> tuple[Table, Flags]:
+    """The table that a file of decimals stands for, and its gaps."""
+    codes = {dim: codes_of(file, dim) for dim in dims}
+    numbers = numbers_of(file, value)
+    rows = zip(*(codes[dim] for dim in dims), strict=True)
+    if _with_totals(codes, total, hierarchies):
+        every = Table.of_cells(file, dims, [value], total=total, hierarchies=hierarchies)
+        gaps = np.zeros(len(every), dtype=bool)
+        gaps[[every.find(*row) for row, mark in zip(rows, marked, strict=True) if mark]] = True
+        return replace(every, values={value: np.where(gaps, np.nan, every.values[value])}), gaps
+    surely = [*numbers[~marked], numbers.sum()]  # what is published, and the total of all
+    if (np.abs(surely - np.rint(surely)) > WHOLE).any():
+        raise InputError(
+            f"The file has the lowest cells of {value!r} alone, and not whole numbers: which totals were published is "
+            "not in it.\nGive the published table as well, or store all cells."
+        )
+    lowest, gaps = read_back(file, dims, value, hierarchies=hierarchies, total=total)
+    gaps[[lowest.find(*row) for row, mark in zip(rows, marked, strict=True) if mark]] = True
+    return replace(lowest, values={value: np.where(gaps, np.nan, lowest.values[value])}), gaps
+
+
+def _with_totals(
+    codes: Mapping[str, NDArray[np.str_]], total: Total, hierarchies: Mapping[str, Axis | Sequence[Any]]
+) -> bool:
+    """Whether a file has sums among its cells."""
+    for name, column in codes.items():
+        tree = hierarchies.get(name)
+        axis = tree if isinstance(tree, Axis) or tree is None else nested(name, tree)
+        sums = total_codes(total, name) if axis is None else [axis.codes[parent] for parent, _ in axis.sums]
+        if np.isin(column, sums).any():
+            return True
+    return False
