@@ -233,3 +233,27 @@ def test_nothing_of_the_original_is_replaced_by_decimals(run):
     how = (*PUBLISH, "--rule", "frequency=3", "--force")
     assert run("decimals", *how, "-o", "counts.csv")[0] == 2
     assert len(cells("counts.csv")) == 16
+
+
+def test_files_of_other_programs_say_what_their_columns_are(run):
+    how = ("--records", "firms.csv", "--contributor", "firm", *HOW, "--rule", "contributors=3")
+    for name in ("out.tab", "out.jj", "out.sdmx.csv"):
+        assert run("sensitive", *how, "-o", name)[0] == 0
+        files = [name] if name != "out.tab" else ["out.tab", "out.rda"]
+        assert all(Path(each).stat().st_mode & 0o077 == 0 for each in files)
+        assert run("sensitive", *how, "-o", name)[0] == 7  # they are there
+        more = ("--metadata", "out.rda") if name == "out.tab" else ("--total", "Total") if "sdmx" in name else ()
+        code, out, _ = run("audit", name, *more)
+        assert code == 4
+        assert "sensitive cells: 1 exposed, 0 protected, 0 not judged" in out, name
+    Path("records.rda").write_text(
+        '<SEPARATOR> ","\na\n <RECODEABLE>\nb\n <RECODEABLE>\nfirm\n <HOLDING>\nv\n <NUMERIC>\n'
+    )
+    Path("records.asc").write_text("\n".join(Path("firms.csv").read_text().splitlines()[1:]))
+    code, out, _ = run("sensitive", "--records", "records.asc", "--metadata", "records.rda", "--rule", "contributors=3")
+    assert (code, out.splitlines()[0]) == (0, "1 of 12 cells of v are sensitive.")
+    assert run("make", "records.asc", "--metadata", "records.rda", "-o", "cells.csv")[0] == 0
+    assert {row["contributors"] for row in cells("cells.csv") if (row["a"], row["b"]) == ("x", "u")} == {"1"}
+    assert run("audit", "out.tab", "--metadata", "none.rda")[0] == 7
+    Path("bad.jj").write_text("0\n1\nx\n")
+    assert run("audit", "bad.jj")[0] == 3

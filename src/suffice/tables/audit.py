@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.algebra.array import Flags
+from suffice.algebra.array import Array, Flags
 from suffice.errors import InputError, UsageError, count_of
 from suffice.progress import Progress
 from suffice.rows.threads import cores
@@ -117,7 +117,7 @@ def audit(
     sensitivity: Sensitivity | None = None,
     value: str | None = None,
     *,
-    beforehand: float | None = None,
+    beforehand: float | tuple[Array, Array] | None = None,
     exact: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -125,7 +125,8 @@ def audit(
     """What can be computed of the suppressed cells, by anybody and by each lone contributor.
 
     sensitivity: which cells, by which rules; without it all suppressed cells are looked at, none is called protected
-    beforehand: the share of its value within which everybody knows each cell; else that none is negative, if so
+    beforehand: the share of its value within which everybody knows each cell, or bounds below and above by cell; else
+        that none is negative, if so
     exact: all intervals to their ends, not only as far as the verdict needs
 
     >>> table = Table.of_records({"a": list("xxyy"), "b": list("uvuv"), "v": [1, 2, 3, 4]}, ["a", "b"], ["v"])
@@ -140,7 +141,7 @@ def audit(
         raise UsageError(f"The pattern has {len(gaps):,} marks and the table {len(table):,} cells.")
     _refuse_published_secrets(table, gaps, sensitivity, name)
     unknown = int((np.isnan(table.values[name]) & gaps).sum())
-    if unknown and beforehand is not None:
+    if unknown and isinstance(beforehand, float):
         raise UsageError("What everybody knows beforehand is a share of values, and suppressed cells have none here.")
     look = _Look(table, name, sensitivity, beforehand, exact, threads or cores(), progress)
     targets, unjudged = look.wanted.of(gaps)
@@ -180,7 +181,7 @@ class _Look:
     table: Table
     name: str
     sensitivity: Sensitivity | None
-    beforehand: float | None
+    beforehand: float | tuple[Array, Array] | None
     exact: bool
     threads: int
     progress: Progress | None
@@ -229,7 +230,9 @@ class _Look:
             shown[cells] = 0.0
             start = some_point(matrix, -(self.table.relations[rows] @ np.nan_to_num(shown)), low, self.whole)
         high = np.full(len(cells), np.inf)
-        if self.beforehand is not None:
+        if isinstance(self.beforehand, tuple):
+            low, high = np.maximum(low, self.beforehand[0][cells]), self.beforehand[1][cells]
+        elif self.beforehand is not None:
             low = np.maximum(low, start - self.beforehand * np.abs(start))
             high = start + self.beforehand * np.abs(start)
         return Polytope(matrix, start, low, high, self.whole), cells

@@ -68,6 +68,16 @@ def _levels(file: pa.Table, column: str, at: np.ndarray, table: Table) -> Array:
     return found
 
 
+def columns_of_cells(table: Table, cells: Any, columns: Sequence[str]) -> tuple[Array, ...]:
+    """Numbers of a file by cell; not a number where it has none."""
+    dims = [axis.name for axis in table.grid.axes]
+    file = columns_of_file(cells, [*dims, *columns])
+    at = np.array([table.find(*codes) for codes in zip(*(codes_of(file, dim) for dim in dims), strict=True)])
+    found = np.full((len(columns), len(table)), np.nan)
+    found[:, at] = [numbers_of(file, column, holes=True) for column in columns]
+    return tuple(found)
+
+
 def _refuse_other_values(table: Table, at: np.ndarray, shown: Array, name: str) -> None:
     x = table.values[name][at]
     wrong = np.flatnonzero(np.abs(shown - x) > 1e-9 * np.abs(x))
