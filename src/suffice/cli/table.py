@@ -334,7 +334,7 @@ def _understood(cells: Path | None, given: dict[str, Any]) -> dict[str, Any]:
     from suffice.tables.jj import read_jj
     from suffice.tables.sdmx import is_sdmx, read_sdmx
 
-    encoding, path = given["encoding"], given["records"] or cells
+    encoding, path = given["encoding"], given.get("records") or cells
     if given["metadata"] is not None and path is not None:
         file = read_argus(path, given["metadata"], encoding)
     elif cells is not None and cells.suffix.lower() == ".jj":

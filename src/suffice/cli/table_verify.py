@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.cli.table import MADE, Counts, Some, _hierarchies, _options, _source, _totals, table
+from suffice.cli.table import MADE, Counts, Some, _hierarchies, _listed, _options, _source, _totals, _understood, table
 from suffice.design.role import names
 from suffice.errors import UsageError
 
@@ -37,15 +37,16 @@ def verify(
     from suffice.tables.pattern import pattern_of
     from suffice.tables.table import Table
 
+    given = _understood(original, given)
     if not given["dims"] or not given["value"]:
         raise UsageError("Two files of cells need --dims and --value.")
-    dims, values = names(given["dims"]), names(given["value"])
+    dims, values = _listed(given["dims"]), names(given["value"])
     cells = _source(original, given)
     made = Table.of_cells(
         cells,
         dims,
         values,
-        total=_totals(given["total"], dims),
+        total=_totals(given, dims),
         hierarchies=_hierarchies(given),
         counts=values if given["counts"] else [],
     )
