@@ -37,7 +37,10 @@ class TableCertificate(Certificate):
         if not self.holds:
             return " ".join([*said, "NOT everything that was promised is there: see below."])
         said += ["What is listed as kept is what the confidential original gives, up to the error beside it."]
-        return " ".join([*said, "All else may differ. Suppressed cells are not to be read as the original's."])
+        last = "All else may differ." + " Suppressed cells are not to be read as the original's." * bool(
+            self.suppressed
+        )
+        return " ".join([*said, last])
 
     @property
     def head(self) -> list[str]:

@@ -39,9 +39,13 @@ def _picture(made: Publication, k: int, shown: Array, private: bool, sensitive: 
                 yield DrawnCell("")
                 continue
             gap = bool(made.suppressed[cell])
-            shades = ["suppressed"] * gap + ["sensitive"] * bool(sensitive is not None and sensitive[cell])
+            changed = private and not gap and shown[cell] != made.before[cell, k]
+            shades = ["suppressed"] * gap + ["changed"] * changed
+            shades += ["sensitive"] * bool(sensitive is not None and sensitive[cell])
             text = "" if np.isnan(shown[cell]) else f"{shown[cell]:,.2f}" if gap else f"{shown[cell]:,.10g}"
-            yield DrawnCell(text, tuple(shades), f"{made.before[cell, k]:,.10g}" if private and gap else "")
+            yield DrawnCell(
+                text, tuple(shades), f"{made.before[cell, k]:,.10g}" if private and (gap or changed) else ""
+            )
 
     axes = grid.axes
     rows = [

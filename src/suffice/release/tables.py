@@ -139,6 +139,7 @@ class TableRelease(Exhibit):
 
     def _page(self, certificate: TableCertificate) -> str:
         audits = [(name, each.text() if each else "not audited") for name, each in self.audits.items()]
+        audits += [(self.method.name, self.made.told)] if self.made.told else []
         return private_table(certificate, self.findings, self.pictures(private=True), audits)
 
     @property
@@ -227,7 +228,8 @@ class TableRelease(Exhibit):
             if cells.any():
                 rules, gaps = self.sensitivity.get(name), self.made.suppressed & ~cells
                 holds &= rules is not None and audit(self.made.table, gaps, rules).holds
-        return FormerTable(method, sum(int(cells.sum()) for cells in opened.values()), holds)
+        audited = not method.startswith("adjust")
+        return FormerTable(method, sum(int(cells.sum()) for cells in opened.values()), holds, audited)
 
     def exhibit(self) -> dict[str, Any]:
         return {"title": repr(self), "findings": self.findings, "certificate": self.certificate.as_dict()}

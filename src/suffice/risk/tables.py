@@ -30,11 +30,13 @@ class FormerTable:
 
     opened: cells that it published and that are suppressed now
     holds: whether the audit holds with what both publish
+    audited: whether it published cells as they are, or left them out
     """
 
     method: str
     opened: int
     holds: bool
+    audited: bool = True
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class Publication:
     decimals: where they fill the gaps
     published: cells that are to be the original's; all that are not suppressed unless told
     facts: numbers that the method's own guards judge, none of them a cell's
+    told: what was done, for the data holder alone
     """
 
     table: Table
@@ -51,6 +52,7 @@ class Publication:
     decimals: Decimals | None = None
     published: Flags | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
+    told: str = ""
 
     @cached_property
     def before(self) -> Array:
@@ -60,11 +62,12 @@ class Publication:
     def kept(self, after: CellsOfFile) -> tuple[CellPromise, ...]:
         """All that a file with its cells must have."""
         names = [self.table.label(cell) for cell in range(len(self.table))]
-        published = ~self.suppressed if self.published is None else self.published
+        published = (~self.suppressed if self.published is None else self.published) & ~self.table.hidden
+        shown = PublishedCells(published, after.stored, after.size, names)
         return (
             Additivity(self.table.relations, [names[cell] for cell in self.table.totals]),
-            PublishedCells(published & ~self.table.hidden, after.stored, after.size, names),
-            SuppressedCells(self.suppressed & self._unsure, names),
+            *([shown] * bool(published.any())),
+            *([SuppressedCells(self.suppressed & self._unsure, names)] * bool(self.suppressed.any())),
             *self.promises,
         )
 

@@ -187,7 +187,7 @@ class Programme:
             point = library.HighsSolution()
             point.col_value = start.tolist()
             model.setSolution(point)
-        raised = _told(model, library, progress, seconds) if progress is not None else []
+        raised = _told(model, library, progress or (lambda *_: None), seconds)
         model.run()
         if raised:
             raise raised[0]

@@ -11,7 +11,8 @@ def repeated_release(risk: TableRisk) -> Finding | None:
     """Cells that an earlier release published are suppressed now, and the audit fails with them: stop.
 
     Without a ledger nobody knows of earlier ones: a note. The same cells once more, or more gaps than before that hold
-    with all that is out, are harmless: decimals of two keys average to fits that follow from published cells.
+    with all that is out, are harmless: decimals of two keys average to fits that follow from published cells. Cells
+    that a method changed are not: any second release of these stops.
     """
     if not risk.ledger:
         return Finding(
@@ -19,6 +20,16 @@ def repeated_release(risk: TableRisk) -> Finding | None:
             "note",
             "No key file, hence no ledger: whether these cells were published before cannot be judged.",
             "Use one key file for all releases of a file (suffice key new FILE).",
+        )
+    others = [each for each in risk.earlier if not (risk.method.audited and each.audited)]
+    if others:
+        return Finding(
+            "repeated-release",
+            "stop",
+            f"{count(len(others), 'earlier release')} of the same cells: two sets of changes, or changed cells beside "
+            "true ones, tell what neither tells alone.",
+            "Publish the first release again.",
+            {"releases": len(others)},
         )
     failed = [each for each in risk.earlier if not each.holds]
     if not failed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,13 @@ from suffice.errors import GuardError, InfeasibleError, InputError, UsageError, 
 from suffice.progress import Progress
 from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed
+from suffice.statistics.cell_moments import CellMoments
+from suffice.statistics.cells import CellPromise
+from suffice.statistics.safe_cells import SafeCells
+from suffice.statistics.statistic import BOUND
 from suffice.tables.adjust.explain import explain
 from suffice.tables.adjust.kernel import Kernel, rounded
-from suffice.tables.adjust.moments import EXACT, CellSets, newton
+from suffice.tables.adjust.moments import CellSets, newton
 from suffice.tables.adjust.problem import Problem, Signs
 from suffice.tables.adjust.signs import LARGE, Budget, Directions, alternating, blocks, exact, ordering
 from suffice.tables.adjust.squares import descended, squares
@@ -29,8 +33,11 @@ OBJECTIVES = ("l1", "relative", "l2", "largest")
 SIGNS = ("best", "ordering", "blocks")
 KEEPS = ("means", "slope", "moments")
 SIZES = ("drawn", "least")
+LEVELS = ("lower", "upper")
 WIDE = 1.5
 """Times its level: up to where the size of a sensitive cell is drawn."""
+EASE = 0.05
+"""Gap of the programme that looks for room where drawn sizes have none."""
 NEAR = 0.01
 """Gap of the programme where second moments are kept: its linear parts are not the last word."""
 
@@ -43,6 +50,7 @@ class Adjustment:
     cost, bound: of the objective, and what no table costs less than; not a number where that is not known
     kept: each statistic's error in standard deviations, and in units of the last digits: at most 30 is called exact
     freed: sensitive cells whose direction the ordering could not give
+    eased: sensitive cells that had no room for the size that was drawn, and got a smaller one
     """
 
     table: Table
@@ -53,11 +61,11 @@ class Adjustment:
     sizes: str
     cost: float
     bound: float
-    keep: str | None
+    statistics: CellMoments | None
     kept: Mapping[str, tuple[float, float]]
     freed: int = 0
     whole: bool = False
-    accepted: Mapping[str, str] = field(default_factory=dict)
+    eased: int = 0
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -84,14 +92,31 @@ class Adjustment:
         return worst
 
     @property
+    def _safe(self) -> SafeCells:
+        """Levels of what is sensitive, a column for every value."""
+        names = [self.table.label(cell) for cell in range(len(self.table))]
+        given = self.sensitivities
+        sensitive = np.column_stack([each.sensitive & ~self.table.hidden for each in given])
+        lower, upper = (np.column_stack([getattr(each, name) for each in given]) for name in LEVELS)
+        return SafeCells(sensitive, lower, upper, names)
+
+    @property
     def unsafe(self) -> int:
         """Sensitive cells that are nearer to their true value than their level."""
-        found = 0
-        for given in self.sensitivities:
-            y = self.changes[given.value]
-            room = 1e-9 * float(np.abs(self.table.values[given.value]).max(initial=0.0))
-            found += int((given.sensitive & (y < given.upper - room) & (y > room - given.lower)).sum())
-        return found
+        before = np.column_stack([self.table.values[name] for name in self.values])
+        after = np.column_stack([self.cells(name) for name in self.values])
+        return int(self._safe.near(before, after).sum())
+
+    @property
+    def promises(self) -> tuple[CellPromise, ...]:
+        """What the certificate recomputes beside additivity."""
+        return (self._safe, *([self.statistics] if self.statistics else []))
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """What guards judge: sensitive cells that can go one way only, and those without room for their size."""
+        ways = sum(int((each.sensitive & (each.lower < each.upper)).sum()) for each in self.sensitivities)
+        return {"one_way": float(ways), "eased": float(self.eased)}
 
     def frame(self) -> pa.Table:
         """The cells that were asked for, with their adjusted values alone."""
@@ -108,6 +133,8 @@ class Adjustment:
             known = f"no less than {self.bound:,.7g} is possible, gap {self.gap:.2%}"
             known += ": proven" * (self.gap < 1e-6)
         lines.append(f"objective {self.objective}: {self.cost:,.7g} ({known})")
+        if self.eased:
+            lines.append(f"{count_of(self.eased, 'sensitive cell')} without room for the size that was drawn")
         if self.freed:
             lines.append(f"the ordering did not fit: the directions of {self.freed:,} smallest cells were chosen")
         lines.append(
@@ -115,7 +142,7 @@ class Adjustment:
         )
         lines.append(f"protection: {'every sensitive cell' if not self.unsafe else f'NOT {self.unsafe:,} cells'}")
         for name, (error, ratio) in self.kept.items():
-            lines.append(f"  {name}: " + ("exact" if ratio <= EXACT else f"to {error:.0e} standard deviations"))
+            lines.append(f"  {name}: " + ("exact" if ratio <= BOUND else f"to {error:.0e} standard deviations"))
         return "\n".join(lines)
 
 
@@ -174,14 +201,15 @@ def adjust(
     problem = request.problem(capacity, fixed, known or {}, whole)
     family = request.family(sets) if keep else None
     try:
-        choice = request.chosen(problem, family)
+        problem, choice = request.chosen(problem, family)
     except Contradiction as error:
         raise request.why(problem, family, alternating(problem) if signs == "ordering" else None) from error
     y, kernels = request.finished(problem, family, choice.y)
     if whole:
         y = whole_changes(problem, kernels, y, seconds)
-    kept = family.errors(keep or "means", problem.original + y) if family else {}
-    lost = ", ".join(name for name, (_, ratio) in kept.items() if ratio > EXACT)
+    statistics = family.promise(keep, not whole) if family and keep else None
+    kept = statistics.ratios(problem.original, problem.original + y) if statistics else {}
+    lost = ", ".join(name for name, (_, ratio) in kept.items() if ratio > BOUND)
     if lost and not whole:
         raise InfeasibleError(f"Not kept to the last digits: {lost}.\nName fewer sets, or raise q or the capacities.")
     if not problem.fits(y):
@@ -196,11 +224,11 @@ def adjust(
         sizes,
         cost,
         bound,
-        keep,
+        statistics,
         kept,
         choice.freed,
         whole,
-        dict(accept or {}),
+        choice.eased,
     )
 
 
@@ -267,7 +295,7 @@ class _Request:
         low, high = np.minimum(np.maximum(low, floor - a), 0.0), np.maximum(np.minimum(high, ceiling - a), 0.0)
         down, up = given.lower, given.upper
         if self.sizes == "drawn":
-            drawn = self.seed.derive("adjust", given.value).generator("sizes").random(len(a))
+            drawn = self._draws().reshape(len(self.given), -1)[self.names.index(given.value)]
             down, up = (p + drawn * np.clip(most - p, 0.0, (WIDE - 1) * p) for p, most in ((down, -low), (up, high)))
         if whole:
             low, high, down, up = np.ceil(low), np.floor(high), np.ceil(down), np.ceil(up)
@@ -300,11 +328,43 @@ class _Request:
                     raise UsageError(f"The set {word!r} is empty, or names a cell that is not there, or one twice.")
         return CellSets(found, np.concatenate([self.table.values[name] for name in self.names]))
 
-    def chosen(self, problem: Problem, family: CellSets | None) -> Directions:
+    def chosen(self, problem: Problem, family: CellSets | None) -> tuple[Problem, Directions]:
         """Directions and changes; second moments are in the programme with their linear parts."""
-        if family is not None and self.keep is not None:
-            rows, right = family.rows(self.keep)
-            problem = replace(problem, kept=rows, right=right)
+        kept, right = family.rows(self.keep) if family is not None and self.keep else (problem.kept, problem.right)
+        try:
+            return problem, self._chosen(replace(problem, kept=kept, right=right))
+        except Contradiction:
+            if self.sizes != "drawn" or self.signs == "blocks":
+                raise
+        eased, count = self._eased(replace(problem, kept=kept, right=right))
+        choice = self._chosen(eased)
+        return replace(eased, kept=problem.kept, right=problem.right), replace(choice, eased=count)
+
+    def _eased(self, problem: Problem) -> tuple[Problem, int]:
+        """Sizes that were drawn and have no room are drawn anew between the level and what there is room for."""
+        down, up = (np.concatenate([getattr(each, name) for each in self.given]) for name in LEVELS)
+        secret = problem.sensitive
+        wide = replace(problem, down=np.where(secret, down, 0), up=np.where(secret, up, 0))
+        wide = replace(wide, weights=-np.where(secret, 1 / np.where(secret, up, 1), 0.0))
+        narrow = replace(wide, low=np.maximum(wide.low, -problem.down), high=np.minimum(wide.high, problem.up))
+        narrow = replace(
+            narrow, low=np.where(secret, narrow.low, wide.low), high=np.where(secret, narrow.high, wide.high)
+        )
+        try:
+            y, _ = narrow.solve(seconds=self.limit.seconds, gap=EASE)
+        except Contradiction:
+            y, _ = wide.solve(seconds=self.limit.seconds, gap=EASE)
+        over, under = (y > 0) & (y < problem.up), (y < 0) & (-y < problem.down)
+        share = self._draws()
+        ups = np.where(secret & over, up + share * (np.abs(y) - up) * (1 - 1e-6), problem.up)
+        downs = np.where(secret & under, down + share * (np.abs(y) - down) * (1 - 1e-6), problem.down)
+        return replace(problem, up=ups, down=downs), int((secret & (over | under)).sum())
+
+    def _draws(self) -> Array:
+        draws = [self.seed.derive("adjust", name).generator("sizes").random(len(self.table)) for name in self.names]
+        return np.concatenate(draws)
+
+    def _chosen(self, problem: Problem) -> Directions:
         bound = np.nan
         if self.objective == "largest":
             _, answer = problem.solve(largest=True, seconds=self.limit.seconds, progress=self.limit.progress)
@@ -354,7 +414,7 @@ class _Request:
 
     def why(self, problem: Problem, family: CellSets | None, signs: Signs | None = None) -> InfeasibleError:
         """Names what stands against it, and what would heal it."""
-        said = list(family.said(self.keep)) if family is not None and self.keep else []
+        said = family.promise(self.keep).said if family is not None and self.keep else []
         if family is not None and self.keep:
             rows, right = family.rows(self.keep)
             problem = replace(problem, kept=rows, right=right)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
 
 import numpy as np
 from scipy import sparse
 
-from suffice.algebra.array import EPS, Array, Flags
+from suffice.algebra.array import Array, Flags
+from suffice.statistics.cell_moments import CellMoments
+from suffice.statistics.statistic import BOUND
 from suffice.tables.adjust.kernel import FINEST, Kernel, rounded
 from suffice.tables.adjust.problem import Problem
 from suffice.tables.grid import Places
 
-EXACT = 30.0
-"""Ratio up to which a statistic is called exactly kept: a few units in the last digit that the numbers can hold."""
 ROUNDS = 8
 """Newton steps, at most."""
 
@@ -51,20 +50,13 @@ class CellSets:
         lengths = {name: self.original[cells] - self.original[cells].mean() for name, cells in self.sets.items()}
         return {name: float(np.linalg.norm(each)) or 1.0 for name, each in lengths.items()}
 
-    @cached_property
+    @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Variances and covariances."""
-        every = combinations_with_replacement(self.names, 2)
-        return [(one, two) for one, two in every if len(self.sets[one]) == len(self.sets[two])]
+        return self.promise("moments").pairs
 
-    def said(self, keep: str) -> list[str]:
-        """The statistics in words, in the order of the rows."""
-        means = [f"the mean of {name}" for name in self.names]
-        if keep == "means":
-            return means
-        if keep == "slope":
-            return means + [f"the slope of {name}" for name in self.names]
-        return means + [f"the variance of {i}" if i == j else f"the covariance of {i} and {j}" for i, j in self.pairs]
+    def promise(self, keep: str, promised: bool = True) -> CellMoments:
+        """What the certificate recomputes."""
+        return CellMoments(keep, self.sets, promised)
 
     def rows(self, keep: str, at: Array | None = None) -> tuple[sparse.csr_array, Array]:
         """Linear statistics of y: sums, L of Cox (3), and the covariances' equations (4) linearised at a y."""
@@ -99,29 +91,6 @@ class CellSets:
             left[len(self.names) :] += [self._product(y, one, two) for one, two in self.pairs]
         return np.asarray(left)
 
-    def errors(self, keep: str, adjusted: Array) -> dict[str, tuple[float, float]]:
-        """How exactly each statistic was kept: its error in standard deviations, and over what the digits can hold."""
-        found = {}
-        before, after = (
-            {n: np.asarray(x[cells], dtype=np.longdouble) for n, cells in self.sets.items()}
-            for x in (self.original, adjusted)
-        )
-        middle = {name: (before[name].mean(), after[name].mean()) for name in self.names}
-        sd = {name: np.sqrt(((before[name] - middle[name][0]) ** 2).mean()) or 1.0 for name in self.names}
-        room = {n: max(1.0, float(np.abs(self.original[c]).max() / sd[n])) for n, c in self.sets.items()}
-        words = iter(self.said(keep))
-        for name in self.names:
-            error = float(abs(middle[name][1] - middle[name][0]) / sd[name])
-            found[next(words)] = error, error / (EPS * room[name])
-        kept = [(name, name) for name in self.names] if keep == "slope" else self.pairs if keep == "moments" else []
-        for one, two in kept:
-            old = ((before[one] - middle[one][0]) * (before[two] - middle[two][0])).mean()
-            left = before[one] if keep == "slope" else after[one]
-            new = ((left - left.mean()) * (after[two] - middle[two][1])).mean()
-            error = float(abs(new - old) / (sd[one] * sd[two]))
-            found[next(words)] = error, error / (EPS * max(room[one], room[two]))
-        return found
-
 
 def _row(cells: Places, numbers: Array, width: int) -> sparse.csr_array:
     return sparse.csr_array((numbers, (np.zeros(len(cells), dtype=np.int64), cells)), shape=(1, width))
@@ -129,10 +98,11 @@ def _row(cells: Places, numbers: Array, width: int) -> sparse.csr_array:
 
 def newton(problem: Problem, family: CellSets, keep: str, kernels: Sequence[Kernel], y: Array) -> Array:
     """Least-norm steps in the kernel of T, on the cells off their bounds, until nothing is left but the last digits."""
-    found = y
+    found, a = y, problem.original
     for zeros in (True, False):  # unchanged cells stay so, where the others suffice
         found = _stepped(problem, family, keep, kernels, y, zeros)
-        if problem.fits(found) and all(r <= EXACT for _, r in family.errors(keep, problem.original + found).values()):
+        exact = all(ratio <= BOUND for _, ratio in family.promise(keep).ratios(a, a + found).values())
+        if exact and problem.fits(found):
             break
     return found
 

@@ -30,12 +30,14 @@ class Directions:
 
     bound: what no table costs less than; not a number where nothing is known of that
     freed: cells whose direction the ordering could not give
+    eased: cells without room for the size that was drawn
     """
 
     y: Array
     cost: float
     bound: float
     freed: int = 0
+    eased: int = 0
 
     @property
     def gap(self) -> float:
