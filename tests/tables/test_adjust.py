@@ -247,7 +247,6 @@ def test_no_time_no_table_and_a_listener_may_end_it():
         ({"q": 1.2}, "q is at least"),
         ({"capacity": -1.0}, "Capacities"),
         ({"keep": "means", "sets": {"none": []}}, "'none' is empty"),
-        ({"accept": {"other": "x"}}, "'least-sizes' is the one rule"),
     ],
 )
 def test_requests_that_make_no_sense(asked: dict[str, Any], sentence: str):

@@ -27,6 +27,7 @@ def verify(
     original: Annotated[Path, typer.Argument(metavar="ORIGINAL", show_default=False)],
     released: Annotated[Path, typer.Argument(metavar="RELEASE", show_default=False)],
     given: dict[str, Any],
+    changed: Annotated[bool, typer.Option("--changed", help="RELEASE is an adjusted table: do its sums hold?")] = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
 ) -> None:
@@ -51,7 +52,7 @@ def verify(
         counts=values if given["counts"] else [],
     )
     gaps = pattern_of(made, cells, values[0], given["suppressed"])[0] if given["suppressed"] else None
-    result = verify_table(made, _source(released, given), values, gaps)
+    result = verify_table(made, _source(released, given), values, gaps, changed)
     document = show.parsed(result.to_json())
     if as_json and result.passes:
         show.as_json(document)

@@ -39,7 +39,8 @@ def _picture(made: Publication, k: int, shown: Array, private: bool, sensitive: 
                 yield DrawnCell("")
                 continue
             gap = bool(made.suppressed[cell])
-            changed = private and not gap and shown[cell] != made.before[cell, k]
+            free = made.published is not None and not gap and not made.published[cell]
+            changed = bool(private and free and shown[cell] != made.before[cell, k])
             shades = ["suppressed"] * gap + ["changed"] * changed
             shades += ["sensitive"] * bool(sensitive is not None and sensitive[cell])
             text = "" if np.isnan(shown[cell]) else f"{shown[cell]:,.2f}" if gap else f"{shown[cell]:,.10g}"

@@ -159,6 +159,7 @@ class TableRelease(Exhibit):
         command = ["suffice", "table", "verify", "ORIGINAL", name or "RELEASE"]
         command += ["--dims", ",".join(dims), "--value", ",".join(made.values)]
         command += ["--counts"] if set(made.values) <= table.counts else []
+        command += [] if self.method.audited else ["--changed"]
         for axis in table.grid.axes:
             command += ["--total", f"{axis.name}={axis.total or ''}"] if axis.total != "Total" else []
             command += ["--hierarchy", f"{axis.name}=FILE"] if len(axis.sums) > 1 else []

@@ -1,0 +1,99 @@
+"""An adjusted table leaves with findings and a certificate, once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suffice.errors import GuardError, UsageError
+from suffice.plan.table import TablePlan
+from suffice.release.table_verification import verify_table
+from suffice.release.tables import TableRelease, publish
+from suffice.seed import Seed
+from suffice.statistics.safe_cells import SafeCells
+from suffice.tables.methods.adjust import Adjust, slices
+from tests.tables.test_adjust import made, some
+
+
+def released(method: Adjust, folder: Path, accept: dict[str, str] | None = None, number: int = 1) -> TableRelease:
+    table = made(number, (4, 6))
+    key = folder / "holder.key"
+    seed = Seed.from_file(key) if key.exists() else Seed.new_file(key)
+    return publish(table, np.zeros(len(table), dtype=bool), some(table), "v", method=method, seed=seed, accept=accept)
+
+
+def test_an_adjusted_table_leaves_with_its_certificate(tmp_path: Path):
+    release = released(Adjust(keep="moments", planes=("d0", "0-0", "0-1")), tmp_path)
+    assert not [finding.rule for finding in release.findings if finding.blocks]
+    paper = release.write(tmp_path / "out.csv", report=tmp_path / "own.html")
+    assert paper.holds
+    assert {claim.statistic for claim in paper.claims} == {"additivity", "protection", "moments"}
+    assert "--changed" in paper.verify
+    text = (tmp_path / "out.csv.certificate.json").read_text() + (tmp_path / "out.csv.certificate.html").read_text()
+    assert "objective" not in text
+    assert json.loads((tmp_path / "out.csv.certificate.json").read_text())["suppressed"] == 0
+    own = (tmp_path / "own.html").read_text()
+    assert "objective l1" in own
+    assert 'changed sensitive"' in own
+    result = verify_table(release.made.table, tmp_path / "out.csv", "v", changed=True)
+    assert result.passes
+    assert not verify_table(release.made.table, tmp_path / "out.csv", "v").passes
+
+
+def test_a_second_release_stops_and_the_same_one_does_not(tmp_path: Path):
+    released(Adjust(), tmp_path).write(tmp_path / "out.csv")
+    again = released(Adjust(), tmp_path)
+    assert "repeated-release" not in [finding.rule for finding in again.findings]
+    other = released(Adjust(objective="relative"), tmp_path)
+    with pytest.raises(GuardError, match="repeated-release|earlier release"):
+        other.write(tmp_path / "other.csv")
+    assert not (tmp_path / "other.csv").exists()
+    crosses = publish(other.made.table, some(other.made.table).sensitive, some(other.made.table), "v", seed=other.seed)
+    assert "repeated-release" in [finding.rule for finding in crosses.findings if finding.level == "stop"]
+
+
+def test_least_sizes_need_a_reason(tmp_path: Path):
+    with pytest.raises(GuardError, match="protection level"):
+        released(Adjust(sizes="least"), tmp_path).write(tmp_path / "out.csv")
+    accepted = released(Adjust(sizes="least"), tmp_path, {"least-sizes": "a test"})
+    assert accepted.write(tmp_path / "out.csv").accepted == {"least-sizes": "a test"}
+
+
+def test_a_cell_that_is_too_near_fails_the_certificate():
+    before = np.array([[10.0], [20.0]])
+    promise = SafeCells(np.array([[True], [False]]), np.full((2, 1), 2.0), np.full((2, 1), 3.0), ["x", "y"])
+    assert promise.claim(before, before + [[3.0], [0.0]]).holds
+    assert promise.claim(before, before - [[2.0], [0.0]]).holds
+    assert not promise.claim(before, before + [[2.5], [0.0]]).holds
+
+
+def test_a_plan_adjusts_a_table(tmp_path: Path):
+    (tmp_path / "cells.csv").write_text("a,v\nTotal,60\nx,10\ny,20\nz,30\n")
+    (tmp_path / "levels.csv").write_text("a,status,lower,upper\nx,unsafe,2,2\n")
+    table = {"dims": ["a"], "values": ["v"], "cells": True, "priors": "levels.csv"}
+    plan = TablePlan.of(
+        {
+            "data": {"path": "cells.csv"},
+            "table": table,
+            "method": [{"name": "adjust", "keep": "means"}],
+            "release": {"path": "out.csv"},
+        },
+        tmp_path,
+    )
+    frame = plan.protect().frame.to_pydict()
+    assert frame["v"][0] == 60
+    assert 2 <= abs(frame["v"][1] - 10) <= 4
+    assert sum(frame["v"][1:]) == 60
+
+
+def test_planes_that_are_not_there():
+    table = made()
+    with pytest.raises(UsageError, match="no dimension"):
+        slices(table, "other", [])
+    with pytest.raises(UsageError, match="no code"):
+        slices(table, "d0", ["other"])
+    with pytest.raises(UsageError, match="sensitive"):
+        publish(table, np.zeros(len(table), dtype=bool), (), "v", method=Adjust())
