@@ -48,7 +48,7 @@ def test_a_second_release_stops_and_the_same_one_does_not(tmp_path: Path):
     again = released(Adjust(), tmp_path)
     assert "repeated-release" not in [finding.rule for finding in again.findings]
     other = released(Adjust(objective="relative"), tmp_path)
-    with pytest.raises(GuardError, match="repeated-release|earlier release"):
+    with pytest.raises(GuardError, match="earlier release"):
         other.write(tmp_path / "other.csv")
     assert not (tmp_path / "other.csv").exists()
     crosses = publish(other.made.table, some(other.made.table).sensitive, some(other.made.table), "v", seed=other.seed)
@@ -65,9 +65,9 @@ def test_least_sizes_need_a_reason(tmp_path: Path):
 def test_a_cell_that_is_too_near_fails_the_certificate():
     before = np.array([[10.0], [20.0]])
     promise = SafeCells(np.array([[True], [False]]), np.full((2, 1), 2.0), np.full((2, 1), 3.0), ["x", "y"])
-    assert promise.claim(before, before + [[3.0], [0.0]]).holds
-    assert promise.claim(before, before - [[2.0], [0.0]]).holds
-    assert not promise.claim(before, before + [[2.5], [0.0]]).holds
+    assert promise.claim(before, before + np.array([[3.0], [0.0]])).holds
+    assert promise.claim(before, before - np.array([[2.0], [0.0]])).holds
+    assert not promise.claim(before, before + np.array([[2.5], [0.0]])).holds
 
 
 def test_a_plan_adjusts_a_table(tmp_path: Path):
