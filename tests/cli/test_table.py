@@ -257,3 +257,16 @@ def test_files_of_other_programs_say_what_their_columns_are(run):
     assert run("audit", "out.tab", "--metadata", "none.rda")[0] == 7
     Path("bad.jj").write_text("0\n1\nx\n")
     assert run("audit", "bad.jj")[0] == 3
+
+
+def test_several_values_are_published_over_one_pattern(run):
+    counts("all")
+    rows = cells("counts.csv")
+    lines = [f"{row['a']},{row['b']},{row['n']},{3 * int(row['n'])},{row['gap']}" for row in rows]
+    Path("two.csv").write_text("\n".join(["a,b,n,m,gap", *lines, ""]))
+    how = ("two.csv", "--dims", "a,b", "--value", "n,m", "--counts", "--suppressed", "gap", "--rule", "frequency=7")
+    code, out, err = run("decimals", *how, "-o", "out.csv", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["certificate"]["confidential"] == ["n", "m"]
+    assert run("ask", "out.csv", "a=x")[0] == 2
+    assert run("ask", "out.csv", "a=x", "--value", "m")[1] == "published: 546\n"

@@ -111,6 +111,7 @@ def test_records_of_fixed_and_of_separated_columns(tmp_path: Path):
         ('<SEPARATOR> ","\nA\n <RECODEABLE>\nV\n <NUMERIC>\n', "x,1,2\n", "has 3 columns"),
         ('<SEPARATOR> ","\nA\n <RECODEABLE>\nS\n <STATUS>\n', "x,?\n", "status that is not known"),
         ("A 1 1\n <RECODEABLE>\n <HIERLEVELS> a b\n", "x\n", "not numbers of digits"),
+        ('<SEPARATOR> ","\nA\n <RECODEABLE>\nV\n <NUMERIC>\n', '"x,1\ny,2\n', "not closed"),
     ],
 )  # fmt: skip
 def test_metadata_that_do_not_fit_are_refused_with_the_place(tmp_path: Path, rda: str, data: str, said: str):
@@ -233,3 +234,11 @@ def test_sdmx_of_the_second_version_with_series_of_one_code_and_gaps():
         read_sdmx(pa.table(columns | {"CONF_STATUS": ["F", "?", "D", "F"]}))
     with pytest.raises(InputError, match="no SDMX-CSV"):
         read_sdmx(pa.table({"a": ["x"], "OBS_VALUE": [1]}))
+
+
+def test_a_table_of_frequencies_is_one_of_counts(tmp_path: Path):
+    (tmp_path / "m.rda").write_text('<SEPARATOR> ";"\nA "9"\n <RECODEABLE>\n <TOTCODE> "T"\nN\n <FREQUENCY>\n')
+    (tmp_path / "m.tab").write_bytes(b'"T";6\r\n" 1";1\r\n" 2";5\r\n')
+    table = read_argus(tmp_path / "m.tab", tmp_path / "m.rda").table()
+    assert table.counts == {"N"}
+    assert table.values["N"][table.find("1")] == 1

@@ -249,7 +249,11 @@ def _publish(
         rules = [_judge(made, given | {"value": value}) for value in values or (None,)]
     accept = pairs(how["accept"], "--accept", "REASON")
     seed = Seed.from_file(how["key_file"]) if how["key_file"] else None
-    more = {"beforehand": given["beforehand"], "threads": how["threads"], "sources": _files(cells, given)}
+    more: dict[str, Any] = {
+        "beforehand": _bounds(made, cells, given),
+        "threads": how["threads"],
+        "sources": _files(cells, given),
+    }
     Command(quiet, as_json).publish(
         lambda progress: publish(
             made, gaps, rules, values or None, method=method, seed=seed, accept=accept, progress=progress, **more

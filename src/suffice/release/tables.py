@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from suffice.algebra.array import Flags
+from suffice.algebra.array import Array, Flags
 from suffice.catalogue import build_table_method
 from suffice.certificate.tables import NOT_PROMISED, TableCertificate, certify_cells
 from suffice.errors import NotPreservedError, UsageError, count_of, failing, path_of
@@ -250,7 +250,7 @@ def publish(
     method: TableMethod | str | None = None,
     seed: Seed | None = None,
     accept: Mapping[str, str] | None = None,
-    beforehand: float | None = None,
+    beforehand: float | tuple[Array, Array] | None = None,
     sources: Sequence[str | os.PathLike[str]] = (),
     threads: int | None = None,
     progress: Progress | bool | None = None,

@@ -148,18 +148,26 @@ def read_argus(data: str | os.PathLike[str], metadata: str | os.PathLike[str], e
         roles |= _status(frame, text[by["status"][0]], told, by["status"][0])
     cells = {"status", "frequency", "largest", "lower", "upper"} & set(by)
     sums = [roles["total"][dim] in text[dim] for dim in roles["dims"]]
+    if not roles["values"] and "frequency" in roles:  # a table of counts
+        roles |= {"values": [roles["frequency"]], "counts": True}
     return CellFile(pa.table(frame), roles, records=not cells and not any(sums))
 
 
 def _rows(text: str, told: Metadata, name: str) -> Iterator[list[str]]:
     width = max(column.begin + column.width for column in told.columns)
-    lines: Any = text.splitlines()
+    lines: Any = text.split("\n")
     if told.sign is not None:
-        lines = csv.reader(lines, delimiter=told.sign[:1] or ",", skipinitialspace=False)
+        sign = told.sign[:1] or ","
+        lines = attempt(lambda: list(csv.reader(lines, delimiter=sign, strict=True)))
+        if lines is None:
+            raise InputError(
+                f"{name} has a quotation mark that is not closed, or a cell that is too long.\nCorrect it."
+            )
     for number, line in enumerate(lines, 1):
         if not line or (isinstance(line, str) and not line.strip()):
             continue
         if isinstance(line, str):
+            line = line.rstrip("\r")
             if len(line) < max(column.begin for column in told.columns):
                 raise InputError(f"Line {number} of {name} is shorter than the metadata say ({width} letters).")
             line = [line[column.begin : column.begin + column.width] for column in told.columns]

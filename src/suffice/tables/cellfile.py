@@ -16,8 +16,9 @@ from suffice.tables.table import Table
 class CellFile:
     """Cells or records, and what their columns are.
 
-    roles: dims, values, total and hierarchies of the table; frequency, largest, holding, weight and asked behind it;
-        suppressed, sensitive, lower, upper and impossible of the pattern; low and high: what everybody knows of a cell
+    roles: dims, values, whether these are counts, total and hierarchies of the table; frequency, largest, holding,
+        weight and asked behind it; suppressed, sensitive, lower, upper and impossible of the pattern; low and high:
+        what everybody knows of a cell
     """
 
     frame: pa.Table
@@ -35,5 +36,5 @@ class CellFile:
             given |= {name: self.roles[name] for name in people if name in self.roles}
             return Table.of_records(self.frame, self.roles["dims"], values, **given)
         behind = {"records": self.roles.get("frequency"), "largest": self.roles.get("largest", ())}
-        behind["impossible"] = self.roles.get("impossible")
+        behind |= {"impossible": self.roles.get("impossible"), "counts": values if self.roles.get("counts") else ()}
         return Table.of_cells(self.frame, self.roles["dims"], values, **given, **behind)
