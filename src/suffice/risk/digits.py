@@ -6,7 +6,6 @@ from math import ceil, floor, log10
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from suffice.algebra.array import EPS, Array, Flags
 from suffice.measure.measure import SHARE, Measure, Value
@@ -62,6 +61,8 @@ def digit_correlation(Y: Array, Ystar: Array) -> tuple[float, float, int]:
 
 def _scores(A: Array) -> Array:
     """Ranks of every column, centred, of length one; of one that does not vary nothing."""
+    from scipy.stats import rankdata  # where it is used: it loads much
+
     S = rankdata(A, axis=0) - (len(A) + 1) / 2
     size = np.linalg.norm(S, axis=0)
     return np.asarray(S / np.where(size > 0, size, 1.0))
