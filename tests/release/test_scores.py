@@ -325,6 +325,18 @@ def test_what_is_said_of_work_of_releases_of_weights_and_of_names():
     assert "measuring: interval-overlap, 2 of 2" in stages
     assert "by release: 1, 0" in scores.to_html()
     assert "by release: 1, 0" in scores.text()
-    assert "do not use the weights" in scores["interval-overlap"].outcome.said
+    assert "weighted fits" in scores["interval-overlap"].outcome.said
     with pytest.raises(InputError, match=r"The release has no column 'a'\. Did you mean 'A'"):
         suffice.assess(table(), table().rename_columns(["id", "A", "b", "k"]), ROLES)
+
+
+def test_a_hold_out_of_few_values_is_known_by_identifiers_or_not_at_all():
+    rng = np.random.default_rng(1)
+    few = pa.table({"id": np.arange(90), "a": rng.integers(3, size=90) * 1.0, "b": rng.integers(2, size=90) * 1.0})
+    roles = suffice.Roles(confidential=["a", "b"], identifiers=["id"])
+    own, aside, released = few.slice(0, 60), few.slice(60), few.slice(0, 60).drop_columns(["id"])
+    with pytest.raises(InputError, match="10 of 30 records of the hold-out are in the original"):
+        suffice.assess(own, released, roles, few.slice(50, 30), measures="membership-auc")
+    assert not any("kept back" in note for note in suffice.assess(own, released, roles, aside).notes)
+    bare = suffice.assess(own, released, suffice.Roles(confidential=["a", "b"]), few.slice(50, 30))
+    assert any("nothing tells whether the hold-out was kept back" in note for note in bare.notes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -25,8 +27,8 @@ def file(seed: int = 1, slope: float = 2.0) -> dict:
     return {"x": x, "z": z, "r": pa.array(r), "y": y, "p": (y > 0).astype(float), "k": rng.poisson(np.exp(0.3 * x))}
 
 
-def fitted(text: str, columns: dict) -> Estimates:
-    return ModelMatrix.of(Analysis.parse(text), [columns]).coefficients(columns)
+def fitted(text: str, columns: dict, weight: str | None = None) -> Estimates:
+    return ModelMatrix.of(replace(Analysis.parse(text), weight=weight), [columns]).coefficients(columns)
 
 
 def plain(columns: dict) -> np.ndarray:
@@ -126,6 +128,8 @@ def test_aic_drops_what_explains_nothing_and_never_a_part_of_an_interaction():
         ("lm: y + x ~ z", "needs one column"),
         ("lm: __import__('os') ~ x", "formula"),
         ("lm: y ~ eval(x)", "not accepted"),
+        ("lm: y ~ x + y", "explains y by itself"),
+        ("glm-binomial: r ~ C(r)", "explains r by itself"),
         ("glm-binomial: y > ~ x", "condition"),
     ],
 )
@@ -154,7 +158,7 @@ def test_what_a_file_cannot_answer_gets_a_sentence_without_a_value(text: str, ma
 
 def test_a_matrix_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("suffice.utility.analysis.CELLS", 300)
-    with pytest.raises(InputError, match="400 cells"):
+    with pytest.raises(InputError, match="400 numbers in memory"):
         fitted("glm-binomial: p ~ x", file())
     assert fitted("lm: p ~ x", file()).records == N
 
@@ -175,3 +179,39 @@ def test_assess_takes_analyses_and_a_subdomain():
         suffice.assess(original, released, roles, where="x > 1000")
     with pytest.raises(InputError, match="which is no column"):
         suffice.assess(original, released, roles, where="income > 1000")
+
+
+def test_a_fit_without_residuals_is_the_same_or_not_and_that_is_said():
+    columns = file()
+    total = pa.table({**columns, "t": 3 * columns["x"] - columns["z"] + 1e3})
+    other = pa.table({**file(2), "t": file(2)["y"]})
+    moved = pa.table({**file(2), "t": 3 * file(2)["x"] - file(2)["z"] + 1e3})  # others, and the same coefficients
+    roles, asked = (
+        suffice.Roles(confidential=["t", "x"]),
+        {"analyses": ["lm: t ~ x + z"], "measures": "interval-overlap"},
+    )
+    for released, overlap in ((total, 1.0), (moved, 1.0), (other, 0.0)):
+        score = suffice.assess(total, released, roles, **asked)["interval-overlap"]
+        assert score.value == overlap
+        assert "leaves no residual" in score.outcome.said
+    few = total.slice(0, 3)
+    with pytest.raises(InputError, match="and no error"):
+        suffice.assess(few, few, roles, **asked)
+
+
+def test_analyses_use_the_weight_where_every_file_has_it():
+    columns, w = file(), np.random.default_rng(7).integers(0, 4, N).astype(float)
+    roles = suffice.Roles(confidential=["y", "x"], weight="w")
+    for model, response in (("lm", "y"), ("glm-binomial", "p"), ("glm-poisson", "k")):
+        found = fitted(f"{model}: {response} ~ x + r", {**columns, "w": w}, "w")
+        again = {name: pa.array(np.repeat(np.asarray(c), w.astype(int))) for name, c in columns.items()}
+        copied = {n: c if n == "r" else c.to_numpy() for n, c in again.items()}  # a weight is so many records
+        assert found.estimates == pytest.approx(fitted(f"{model}: {response} ~ x + r", copied).estimates)
+        assert found.records == (w > 0).sum()
+    data = pa.table({**columns, "w": w})
+    release = suffice.protect(data, roles, seed=suffice.Seed.for_tests(1))
+    score = release.assess(measures="interval-overlap", analyses=["lm: y ~ x"])["interval-overlap"]
+    assert score.value == pytest.approx(1.0)  # weighted sums are kept, and so are weighted fits
+    assert "weighted" in score.outcome.said
+    bare = suffice.assess(data, data.drop_columns(["w"]), roles, measures="interval-overlap", analyses=["lm: y ~ x"])
+    assert "no fit uses it" in bare["interval-overlap"].outcome.said

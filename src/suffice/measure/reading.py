@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ FEWEST = 2
 """Records of a file that are compared."""
 SURE = 4.0
 """Standard deviations beyond which records of the hold-out that stand in the original are no chance."""
+SHARED = 0.5
+"""Of the records: if so many have the values of others, a hold-out that overlaps looks like one that does not."""
 
 
 def paired(
@@ -60,7 +63,8 @@ def paired(
         )
     mine = dict.fromkeys((*roles.columns, *named))
     names = [name for name in mine if before.kinds.get(name, "other") != "other"]
-    wanted = [name for name in names if joinable or name not in roles.identifiers]
+    told = joinable or (holdout is not None and all(name in holdout.kinds for name in roles.identifiers))
+    wanted = [name for name in names if told or name not in roles.identifiers]
     coding, notes = Coding.learn(before, roles, ("date",)), [*_lacking(files, roles)]
     read = [_read(coding.encoded(rows), wanted, joined) for _, rows in files]
     if joined:
@@ -100,7 +104,7 @@ def paired(
         rows=tuple(read[:count]) if apart else (),
     )
     if holdout is not None:
-        _apart(pair)
+        notes += _apart(pair)
     return pair, tuple(notes)
 
 
@@ -315,20 +319,38 @@ def _varying(rows: Rows, names: tuple[str, ...], notes: list[str]) -> Iterator[s
     return (name for name in names if varies[name])
 
 
-def _apart(pair: FilePair) -> None:
+def _apart(pair: FilePair) -> Iterator[str]:
     """Refuses a hold-out that has records of the original, beyond those that records have in common by chance."""
-    names = (*pair.numbers, *pair.categories)
+    names, known = (*pair.numbers, *pair.categories), pair.roles.identifiers
     if pair.aside is None or any(name not in pair.aside for name in names):
         return
     own, theirs = (_words(columns, names) for columns in (pair.before, pair.aside))
     values, times = np.unique(own, return_counts=True)
-    found = int(np.isin(theirs, values).sum())
-    chance = len(theirs) * float(times[times > 1].sum()) / len(own)
-    if found > chance + SURE * np.sqrt(1.0 + chance * max(0.0, 1 - chance / len(theirs))):  # one or two are no sign
+    shared, n = float(times[times > 1].sum()) / len(own), len(theirs)
+    found, likely = int(np.isin(theirs, values).sum()), shared
+    if known and all(name in file for name in known for file in (pair.before, pair.aside)):
+        mine, other = (_words(columns, known) for columns in (pair.before, pair.aside))
+        _, one, two = np.intersect1d(mine, other, return_indices=True)  # the same record, or both count from one
+        same = int((own[one] == theirs[two]).sum())
+        if not len(one):
+            return
+        if _beyond(same, len(one), equal := float(((times / len(own)) ** 2).sum())):
+            found, n, likely = same, len(one), equal
+    if _beyond(found, n, likely):
         raise InputError(
             f"{found:,} of {count_of(len(theirs), 'record')} of the hold-out are in the original too (by chance about "
-            f"{chance:,.0f}): it was not kept back.\nGive records of which the release was not made."
+            f"{n * likely:,.0f}): it was not kept back.\nGive records of which the release was not made."
         )
+    if shared > SHARED:
+        yield (
+            "Most records have values that others have too, so that nothing tells whether the hold-out was kept back: "
+            "name identifiers that both it and the original have."
+        )
+
+
+def _beyond(found: int, of: int, likely: float) -> bool:
+    """Whether so many are more than chance; one or two are no sign."""
+    return found > of * likely + SURE * sqrt(1.0 + of * likely * (1 - likely))
 
 
 def _words(columns: Columns, names: Sequence[str]) -> NDArray[Any]:

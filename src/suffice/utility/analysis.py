@@ -22,7 +22,7 @@ from suffice.design.formula import parse as parse_formula
 from suffice.design.levels import missing
 from suffice.design.term import Codes, Expansion, coding, number
 from suffice.errors import InputError, UsageError, suggest
-from suffice.measure.pair import Columns
+from suffice.measure.pair import Columns, FilePair
 from suffice.rows.arrow import as_float
 from suffice.rows.rows import Block
 from suffice.utility.likelihood import FAMILIES, Maximum, TermBasis, held, maximum, pieces
@@ -39,7 +39,8 @@ CELLS = 2**27
 """Of the matrix of a model that is fitted in steps: a gigabyte. Least squares need none."""
 
 
-UNWEIGHTED = "the fits do not use the weights"
+PERFECT = 1e-12
+"""Of the length of a response: what a fit leaves below this is rounding."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Analysis:
     model: str
     response: Factor | Condition
     terms: Terms
+    weight: str | None = None
+    """The column of weights: the fit is of the weighted sums, its errors those of weights that average 1."""
 
     @classmethod
     def parse(cls, text: str) -> Analysis:
@@ -67,12 +70,20 @@ class Analysis:
         left = parse_formula(f"{found[2]} - 1").terms if found[2].strip() else ()
         if len(left) != 1 or len(left[0]) != 1 or left[0][0].transform == "C":
             raise UsageError(f"The analysis {written!r} needs one column, or a transform of one, before ~. {WRITTEN}")
+        own = left[0][0]
+        if any(term in ((own,), (Factor(own.column, "C"),)) for term in terms.terms):
+            raise UsageError(f"The analysis {written!r} explains {own} by itself. Leave it out behind ~.")
         return cls(written, model, left[0][0], terms)
 
     @property
     def columns(self) -> tuple[str, ...]:
         left = self.response.columns if isinstance(self.response, Condition) else (self.response.column,)
         return tuple(dict.fromkeys([*left, *self.terms.columns]))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns, with the weight."""
+        return self.columns if self.weight in (None, *self.columns) else (*self.columns, str(self.weight))
 
     def without(self, term: Term) -> Analysis:
         terms = tuple(each for each in self.terms.terms if each != term)
@@ -92,6 +103,15 @@ class Analysis:
         settled = [tuple(dict.fromkeys(_settled(f, text) for f in term)) for term in self.terms.terms]
         unique = tuple({frozenset(term): term for term in settled}.values())
         return replace(self, terms=Terms(self.terms.intercept, unique))
+
+
+def analyses_of(pair: FilePair) -> tuple[list[Analysis], str]:
+    """Those that were asked for, weighted where every file has the weight; and what is to be said of that."""
+    weight = pair.roles.weight
+    found = [Analysis.parse(text) for text in pair.analyses]
+    if weight is None or any(weight not in file for file in (pair.before, *pair.after)):
+        return found, "" if weight is None else "not every file has the weight, and no fit uses it"
+    return [replace(each, weight=weight) for each in found], "weighted fits, with errors as if weights averaged 1"
 
 
 def _settled(factor: Factor, text: set[str]) -> Factor:
@@ -147,19 +167,33 @@ class ModelMatrix:
         """The model fitted to the records of a file that are complete."""
         columns = complete_records(self.analysis, file)
         n = len(next(iter(columns.values())))
-        y = self._response(columns, n)
+        y, w = self._response(columns, n), self._weights(columns)
         if self.analysis.model == "lm":
-            parts = (RFactor.of(np.column_stack([self._matrix(columns, rows), y[rows]])) for rows in pieces(n))
-            return _least_squares(self.names, reduce(add, parts).R, n)
+
+            def factor(rows: slice) -> RFactor:
+                A = np.column_stack([self._matrix(columns, rows), y[rows]])
+                return RFactor.of(A if w is None else A * np.sqrt(w[rows])[:, None])
+
+            return _least_squares(self.names, reduce(add, map(factor, pieces(n))).R, n)
         if (cells := n * len(self.names)) > CELLS:
             raise InputError(
-                f"The analysis {self.analysis.text!r} needs a matrix of {cells:,} cells; {CELLS:,} are allowed.\n"
-                "Use fewer levels, or fewer records."
+                f"The analysis {self.analysis.text!r} needs {cells:,} numbers in memory, records times "
+                f"coefficients; {CELLS:,} are allowed.\n"
+                "Use fewer terms or levels, some of the records (where), or lm, which needs none."
             )
         X = self._matrix(columns, slice(0, n))
         basis = TermBasis.of(reduce(add, (RFactor.of(X[rows]) for rows in pieces(n))).R)
-        found = maximum(held(basis.columns(X), y), FAMILIES[self.analysis.model.removeprefix("glm-")])
+        found = maximum(
+            held(basis.columns(X), y, *(() if w is None else (w,))), FAMILIES[self.analysis.model.removeprefix("glm-")]
+        )
         return _likelihood(self.names, basis, found, n)
+
+    def _weights(self, columns: Columns) -> Array | None:
+        """Those of the records, with a mean of 1."""
+        if self.analysis.weight is None:
+            return None
+        w = as_float(columns[self.analysis.weight])
+        return np.asarray(w / w.mean())
 
     def _matrix(self, columns: Columns, rows: slice) -> Array:
         block = Block(0, {name: column[rows] for name, column in columns.items()})
@@ -198,8 +232,10 @@ def _check_alike(analysis: Analysis, original: Columns, file: Columns, number_: 
 
 
 def complete_records(analysis: Analysis, file: Columns) -> dict[str, Any]:
-    columns = {name: file[name] for name in analysis.columns}
+    """Those with every column, and a weight above zero."""
+    columns = {name: file[name] for name in analysis.needs}
     there = ~np.logical_or.reduce([missing(column) for column in columns.values()])
+    there &= True if analysis.weight is None else as_float(columns[analysis.weight]) > 0
     if not there.any():
         raise InputError(f"No record has every column of the analysis {analysis.text!r}.")
     if there.all():
@@ -224,12 +260,13 @@ def _codes(column: Any, levels: Sequence[Any]) -> Codes:
 
 
 def _least_squares(names: tuple[str, ...], R: Array, n: int) -> Estimates:
-    """From R of [X y]: the residual is what y has beyond the independent columns of X."""
+    """From R of [X y]: the residual is what y has beyond the independent columns of X; none where it is rounding."""
     kept = list(independent(R[:, :-1]))
     Q, T = np.linalg.qr(R[:, kept])
     inverse = np.linalg.inv(T)
     score = Q.T @ R[:, -1]
     rest = float(np.sum((R[:, -1] - Q @ score) ** 2))
+    rest = 0.0 if rest <= PERFECT**2 * float(np.sum(R[:, -1] ** 2)) else rest
     with np.errstate(all="ignore"):
         errors = np.sqrt(np.sum(inverse**2, axis=1) * rest / max(n - len(kept), 0))
         aic = float(n * (np.log(2 * np.pi * rest / n) + 1) + 2 * (len(kept) + 1))

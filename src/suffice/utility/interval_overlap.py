@@ -9,14 +9,17 @@ from math import inf
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.errors import InputError
 from suffice.measure.measure import Measure, Value
 from suffice.measure.pair import Columns, FilePair
-from suffice.utility.analysis import UNWEIGHTED, Analysis, Estimates, ModelMatrix
+from suffice.utility.analysis import Analysis, Estimates, ModelMatrix, analyses_of
 from suffice.utility.combination import combined
 from suffice.utility.two_files import Codes
 
 NORMAL = 1.959963984540054
 """The 97.5 % quantile of a standard normal number."""
+NEAR = 1e-9
+"""Coefficients of fits without residuals are the same within this."""
 
 
 def interval_overlap(before: Estimates, after: Estimates) -> Array:
@@ -32,7 +35,9 @@ def interval_overlap(before: Estimates, after: Estimates) -> Array:
     high = np.minimum(*(each.estimates + NORMAL * each.errors for each in (before, after)))
     with np.errstate(all="ignore"):
         found = (high - low) * sum(1 / (2 * NORMAL * each.errors) for each in (before, after)) / 2
-    same = (before.estimates == after.estimates) & (before.errors == after.errors)
+    size = float(np.abs(np.nan_to_num(before.estimates)).max(initial=0.0))
+    near = np.isclose(before.estimates, after.estimates, rtol=NEAR, atol=NEAR * size)
+    same = (before.errors == after.errors) & ((before.estimates == after.estimates) | (near & (before.errors == 0)))
     exact = same | (before.errors == 0) | (after.errors == 0)  # a fit without residuals: the same, or not
     return np.asarray(np.where(exact, same.astype(float), found))
 
@@ -76,14 +81,22 @@ class AnalysisLoss:
 
 
 def _overlaps(pair: FilePair) -> Value:
-    found = [AnalysisLoss.of(Analysis.parse(text), pair.before, pair.after) for text in pair.analyses]
+    analyses, weighted = analyses_of(pair)
+    found = [AnalysisLoss.of(each, pair.before, pair.after) for each in analyses]
+    if none := [each.analysis for each in found if not len(each.told)]:
+        raise InputError(
+            f"The analysis {none[0]!r} has a coefficient for every complete record of the original, and no error."
+            "\nUse fewer terms or levels."
+        )
     told = [(each, j, overlap) for each in found for j, overlap in zip(each.told, each.overlaps, strict=True)]
     parts = {f"{each.analysis}, {each.before.names[j]}": float(overlap) for each, j, overlap in told}
     apart = max(float(np.abs(each.differences).max(initial=0.0)) for each in found)
     said = [f"the largest difference is {apart:.3g} standard errors of the original"]
     lost = [each.analysis for each in found if not (each.before.converged and each.after.converged)]
     said += [f"the fit of {analysis} did not come to stand" for analysis in lost]
-    said += [UNWEIGHTED] if pair.weight is not None else []
+    exact = [each.analysis for each in found if (each.before.errors[each.told] == 0).any()]
+    said += [f"{analysis} leaves no residual: a coefficient is the same, or not" for analysis in exact]
+    said += [weighted] if weighted else []
     return Value(float(np.mean([each.overlap for each in found])), parts, said="; ".join(said))
 
 

@@ -23,8 +23,8 @@ still less is not worth a halving."""
 ROWS = 4096
 """Rows that are worked on at a time, so that they stay near the processor."""
 
-Fold = Callable[[Callable[[Array, Array], Any]], Any]
-"""The sum of something of the terms Q and the response y over the blocks of all records."""
+Fold = Callable[[Callable[..., Any]], Any]
+"""The sum of something of the terms Q, the response y and, if there are any, weights over the blocks of all records."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,14 +46,14 @@ class TermBasis:
 
 @dataclass(frozen=True, repr=False)
 class Family:
-    """A law of the response given its linear predictor eta: the mean, its derivative by eta, the log-likelihood.
+    """A law of the response given its linear predictor eta: the mean, its derivative by eta, a record's log-likelihood.
 
     start: the constant that fits best, or 0, by the mean of the response
     """
 
     mean: Callable[[Array], Array]
     slope: Callable[[Array], Array]
-    likelihood: Callable[[Array, Array], float]
+    likelihood: Callable[[Array, Array], Array]
     start: Callable[[float], float]
 
 
@@ -71,17 +71,17 @@ def maximum(fold: Fold, family: Family) -> Maximum:
     """Newton's method from the constant that fits best, or from 0: a fold for every step that is tried."""
 
     def seen(c: Array) -> tuple[float, Array, Array]:
-        def of(Q: Array, y: Array) -> Product:
+        def of(Q: Array, y: Array, w: Array | float = 1.0) -> Product:
             with np.errstate(all="ignore"):  # a step too far
                 eta = Q @ c
                 mean = family.mean(eta)
-                B = np.sqrt(np.maximum(family.slope(mean), 1e-300))[:, None] * Q
-                return Product(family.likelihood(eta, y), Q.T @ (y - mean), B.T @ B)
+                B = np.sqrt(np.maximum(w * family.slope(mean), 1e-300))[:, None] * Q
+                return Product(float((w * family.likelihood(eta, y)).sum()), Q.T @ (w * (y - mean)), B.T @ B)
 
         likelihood, score, curvature = fold(of)
         return likelihood, score, curvature
 
-    n, total, Q = fold(lambda Q, y: Product(len(Q), float(y.sum()), Q.sum(axis=0)))
+    n, total, Q = fold(lambda Q, y, w=1.0: Product(len(Q), float((w * y).sum()), Q.sum(axis=0)))
     c = family.start(total / n) * Q
     (best, score, curvature), converged, left = seen(c), False, NEWTON
     while left and not converged:
@@ -99,9 +99,9 @@ def maximum(fold: Fold, family: Family) -> Maximum:
     return Maximum(c, curvature, best, converged)
 
 
-def held(Q: Array, y: Array) -> Fold:
-    """Over terms that are in memory."""
-    return lambda of: reduce(add, (of(Q[rows], y[rows]) for rows in pieces(len(Q))))
+def held(*columns: Array) -> Fold:
+    """Over terms, response and weights that are in memory."""
+    return lambda of: reduce(add, (of(*(each[rows] for each in columns)) for rows in pieces(len(columns[0]))))
 
 
 def pieces(n: int) -> Iterator[slice]:
@@ -113,12 +113,12 @@ def probability(eta: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * eta)))
 
 
-def _bernoulli(eta: Array, y: Array) -> float:
-    return float(-np.logaddexp(0.0, np.where(y > 0, -eta, eta)).sum())
+def _bernoulli(eta: Array, y: Array) -> Array:
+    return np.asarray(-np.logaddexp(0.0, np.where(y > 0, -eta, eta)))
 
 
-def _poisson(eta: Array, y: Array) -> float:
-    return float((y * eta - _exponential(eta) - gammaln(y + 1)).sum())
+def _poisson(eta: Array, y: Array) -> Array:
+    return np.asarray(y * eta - _exponential(eta) - gammaln(y + 1))
 
 
 def _exponential(eta: Array) -> Array:

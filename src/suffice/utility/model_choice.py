@@ -9,7 +9,7 @@ import numpy as np
 from suffice.design.formula import label
 from suffice.measure.measure import SHARE, Measure, Value
 from suffice.measure.pair import Columns, FilePair
-from suffice.utility.analysis import UNWEIGHTED, Analysis, ModelMatrix, complete_records
+from suffice.utility.analysis import Analysis, ModelMatrix, analyses_of, complete_records
 
 
 def chosen_terms(analysis: Analysis, file: Columns, files: Sequence[Columns]) -> tuple[str, ...]:
@@ -34,9 +34,9 @@ def same_choice(analysis: Analysis, original: Columns, released: Sequence[Column
 
 
 def _measured(pair: FilePair) -> Value:
-    found = {text: same_choice(Analysis.parse(text), pair.before, pair.after) for text in pair.analyses}
-    said = UNWEIGHTED if pair.weight is not None else ""
-    return Value(float(np.mean(list(found.values()))), found, said=said)
+    analyses, weighted = analyses_of(pair)
+    found = {each.text: same_choice(each, pair.before, pair.after) for each in analyses}
+    return Value(float(np.mean(list(found.values()))), found, said=weighted)
 
 
 MEASURES = (
