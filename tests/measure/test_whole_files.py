@@ -15,7 +15,7 @@ from suffice.release.measures import MEASURES
 
 N = 300
 WHOLE = [name for name, each in MEASURES.items() if each.whole]
-ROLES = suffice.Roles(confidential=["a", "b", "c"], keep=["k"], missing="drop")
+ROLES = suffice.Roles(confidential=["a", "b", "c"], given="C(k)", missing="drop")
 
 
 def files() -> tuple[pa.Table, pa.Table]:
@@ -36,7 +36,7 @@ def found() -> suffice.Scores:
 def test_these_are_most_of_what_can_be_folded():
     asked = """distance-linkage interval-disclosure sd-intervals nearness rank-nearness copies copies-anywhere
         information-loss propensity-2 propensity-3 skewness-bias kurtosis-bias correlations eigenvalues
-        standardised-change kolmogorov-smirnov wasserstein hellinger"""
+        standardised-change kolmogorov-smirnov wasserstein hellinger tables tables-divergence canonical-correlation"""
     assert {*asked.split()} <= {*WHOLE}
 
 

@@ -242,6 +242,31 @@ def test_scores_never_replace_what_they_are_of(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "method",
+    [
+        suffice.RankSwap(p=0.05),
+        suffice.Noise("multiplicative", 0.05),
+        suffice.Noise("correlated", 0.01),
+        suffice.ResidualCorrelation(d=0.98),
+    ],
+)
+def test_every_measure_with_a_guard_has_the_guards_number(method: suffice.Method, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("suffice.risk.trials.TrialSight.doubtful", lambda *_: False)  # both of this release
+    rng = np.random.default_rng(5)
+    Y = np.round(np.exp(rng.normal(size=(300, 1)) + rng.normal(size=(300, 3))), 2) + 1
+    days = pa.array(np.arange(17_000, 17_300, dtype=np.int32)[rng.permutation(300)], pa.date32())
+    data = pa.table({**dict(zip("abc", Y.T, strict=True)), "when": days})
+    names = ["a", "b", "c", *(["when"] if isinstance(method, suffice.RankSwap) else [])]
+    release = suffice.protect(data, suffice.Roles(confidential=names), method, suffice.Seed.for_tests(1))
+    asked = ["distance-linkage", "nearness", "rank-nearness", "canonical-correlation", "copies", "digits"]
+    asked += ["rank-linkage", "rank-intersection"] if method.ranks else []
+    scores = release.assess(measures=asked)
+    assert scores["nearness"].value > 0.05
+    for each in scores:
+        assert each.outcome.parts["guard"] == pytest.approx(each.value, abs=1e-9), each.name
+
+
+@pytest.mark.parametrize(
     "roles",
     [
         suffice.Roles(confidential=["a", "b"], given="C(k) + x"),

@@ -18,7 +18,7 @@ from suffice.measure.numbers import FileNumbers, sample_places
 from suffice.rows.arrow import as_float
 from suffice.rows.bridge import arrow
 from suffice.rows.memory import ArrayRows
-from suffice.rows.rows import Rows
+from suffice.rows.rows import Kind, Rows
 
 Columns = Mapping[str, Any]
 """Columns of a file: arrays of numbers, and Arrow arrays of text."""
@@ -86,7 +86,7 @@ class FilePair:
     @cached_property
     def all_rows(self) -> tuple[Rows, ...]:
         """All records of the original and of every release: of a sample in memory that has no others, these."""
-        return self.rows or tuple(ArrayRows(each, dict.fromkeys(each, "float")) for each in (self.before, *self.after))
+        return self.rows or tuple(ArrayRows(each, _kinds(each)) for each in (self.before, *self.after))
 
     def whole(self, name: str) -> tuple[Columns, Columns]:
         """One column of all records, of the original and of its first release."""
@@ -165,6 +165,15 @@ class FilePair:
         yield from (self.before, *self.after)
         if self.aside is not None:
             yield self.aside
+
+
+def _kinds(columns: Columns) -> dict[str, Kind]:
+    def kind(column: Any) -> Kind:
+        if isinstance(column, pa.Array):
+            return "category"
+        return "integer" if column.dtype.kind in "iu" else "float"
+
+    return {name: kind(column) for name, column in columns.items()}
 
 
 def taken(columns: Columns, places: NDArray[np.int64]) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def of_release(
             _named(analyses, where),
             where,
         )
-        pair = replace(pair, past=_past(sets[0].assessment))
+        pair = replace(pair, past=_past(sets[0].assessment), dates=(*pair.dates, *coding.dates))
         kept = kept_files(release.data, release.method, release.seed.path)
         found = replace(scored(pair, notes, wanted), kept=tuple(kept))
         return found if drawn or where is not None else _beside_guards(found, sets[0].assessment)
@@ -125,8 +125,11 @@ def _beside_guards(scores: Scores, risk: Assessment) -> Scores:
     seen, closest = risk.closeness, {"value": 0.0, "rank": 0.0}
     for (_, kind, _), matches in seen.nearness.items():
         closest[kind] = max(closest[kind], matches.excess)
-    judged = {"distance-linkage": seen.linkage.found / max(1.0, seen.linkage.of), "nearness": closest["value"]}
-    judged |= {"rank-nearness": closest["rank"], "canonical-correlation": risk.resemblance.canonical}
+    links = {"distance-linkage": seen.linkage, "rank-linkage": seen.ranks.linked, "rank-intersection": seen.ranks.alone}
+    judged = {name: matches.found / matches.of for name, matches in links.items() if matches.of}
+    judged |= {"nearness": closest["value"], "rank-nearness": closest["rank"]}
+    judged |= {"canonical-correlation": risk.resemblance.canonical, "copies": risk.copies / risk.freedom.n}
+    judged |= {"digits": max((same / of for same, of in risk.digits.values()), default=0.0)}
     many = (
         f"the mean over {seen.releases} trial releases" if seen.releases > 1 else "of sampled records of this release"
     )

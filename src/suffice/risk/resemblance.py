@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.algebra.canonical import null
 from suffice.algebra.decomposition import gqr, split
+from suffice.algebra.factor import RFactor
 from suffice.design.design import Design
 from suffice.design.roles import Roles
 from suffice.errors import InputError
 from suffice.measure.measure import SHARE, Measure, Value
+from suffice.measure.numbers import sample_places, stacked
 from suffice.measure.pair import FilePair
 from suffice.protection.protected import Protected
 from suffice.risk.freedom import Freedom
 from suffice.risk.ranks import rank_ends
 from suffice.risk.residuals import ResidualPair, stacked_residuals
 from suffice.risk.weights import WeightSummary
-from suffice.rows.memory import MemoryRows
+from suffice.rows.derived import RELEASED, all_beside
 from suffice.rows.rows import Block
 
 WORTH = 0.7
 """A canonical correlation below this is no finding, so its null is not needed."""
+ROWS = 100_000
+"""Records that a null is of, at most."""
 LARGE, FEWEST = 200, 50
 """Degrees of freedom of a stratum that is looked at by itself, and of smaller ones together, to tell from chance."""
 
@@ -137,33 +143,73 @@ def canonical_correlation(E: Array, Estar: Array, rank: int = 1) -> tuple[float,
     return _alike(E, Estar, tuple(map(str, range(E.shape[1]))))[0], chance
 
 
-def _beside_given(pair: FilePair) -> tuple[Array, Array, int]:
-    """Residuals of both files beside the given columns of the original, within its groups, as the guards see them."""
-    roles = pair.roles
-    columns = {name: pair.before[name] for name in (*pair.numbers, *roles.terms.columns, *roles.groups)}
-    plain = Roles(pair.numbers, roles.given, groups=roles.groups, merge_below=roles.merge_below)
-    design = Design.learn(MemoryRows(pair.table(columns)), plain, absorb=False)
-    block, both = Block(0, columns), np.hstack([pair.Y, pair.Ystar])
-    X, w = design.given(block), np.ones(len(both)) if pair.weight is None else np.sqrt(pair.weight)
-    group = np.zeros(len(both), dtype=np.int64)
-    for each in design.groupings:
-        group = group * each.size + each.codes(block)
-    E, rank, order = np.empty_like(both), 0, np.argsort(group, kind="stable")
-    for here in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        E[here] = split(both[here] * w[here, None], X[here] * w[here, None])[1]
-        rank += gqr(X[here] * w[here, None]).rank
-    return E[:, : pair.Y.shape[1]], E[:, pair.Y.shape[1] :], rank
+@dataclass(frozen=True, repr=False)
+class GroupFactors:
+    """R of the records of every group."""
+
+    found: Mapping[int, RFactor]
+
+    @classmethod
+    def of(cls, group: NDArray[np.int64], W: Array) -> GroupFactors:
+        return cls({int(each): RFactor.of(W[group == each]) for each in np.unique(group)})
+
+    def __add__(self, other: Self) -> GroupFactors:
+        both = dict(self.found)
+        for group, factor in other.found.items():
+            both[group] = both[group] + factor if group in both else factor
+        return GroupFactors(both)
+
+
+def _beside_given(pair: FilePair, roles: Roles) -> Value:
+    """Of residuals of both files beside the given columns of the original, within its groups, as the guards see them.
+
+    The null is that of residuals of some of the records.
+    """
+    (before, after, *_), k, weight = pair.all_rows, len(pair.numbers), pair.roles.weight
+    design = Design.learn(before, roles, absorb=False)
+    marks = tuple(RELEASED + name for name in pair.numbers)
+    beside = all_beside(after, pair.numbers).values()
+    weights = [weight] if weight is not None and weight in before.kinds else []
+    columns = [*pair.numbers, *marks, *roles.terms.columns, *roles.groups, *weights]
+
+    def seen(block: Block) -> tuple[NDArray[np.int64], Array]:
+        w = np.sqrt(stacked(block, weights)) if weights else np.ones((len(block), 1))
+        group = np.zeros(len(block), dtype=np.int64)
+        for each in design.groupings:
+            group = group * each.size + each.codes(block)
+        return group, np.hstack([design.given(block), stacked(block, (*pair.numbers, *marks))]) * w
+
+    rows = before.with_columns(dict(zip(marks, beside, strict=True)))
+    factors = rows.fold(lambda block: GroupFactors.of(*seen(block)), list(dict.fromkeys(columns)), "measuring").found
+    slopes, left, rank = {}, [], 0
+    for group, factor in factors.items():
+        X, both = factor.R[:, : -2 * k], factor.R[:, -2 * k :]
+        slopes[group] = np.linalg.lstsq(X, both, rcond=None)[0]
+        left.append(split(both, X)[1])
+        rank += gqr(X).rank
+    places = sample_places(rows.n, ROWS)
+
+    def rest(block: Block) -> list[Array]:
+        first, last = np.searchsorted(places, [block.start, block.start + len(block)])
+        (group, W), some = seen(block), places[first:last] - block.start
+        group, X, E = group[some], W[some, : -2 * k], W[some, -2 * k :]
+        for own in np.unique(group):
+            E[group == own] -= X[group == own] @ slopes[own]
+        return [E]
+
+    E, rows_left = np.vstack(left), np.vstack(rows.fold(rest, list(dict.fromkeys(columns)), "measuring"))
+    chance = null(gqr(rows_left[:, :k]).Q, gqr(rows_left[:, k:]).Q, rows.n - rank, np.random.default_rng(1))
+    return Value(_alike(E[:, :k], E[:, k:], pair.numbers)[0], {"null": chance}, chance)
 
 
 def _beside_its_null(pair: FilePair) -> Value:
-    said = ""
+    roles = pair.roles
     try:
-        residuals = _beside_given(pair)
+        plain = Roles(pair.numbers, roles.given, groups=roles.groups, merge_below=roles.merge_below)
+        return _beside_given(pair, plain)
     except (InputError, KeyError):  # given columns that the files lack, or with missing cells
-        residuals = (*(A - A.mean(axis=0) for A in (pair.Y, pair.Ystar)), 1)
-        said = "beside the mean alone: the given columns cannot be used"
-    found, chance = canonical_correlation(*residuals)
-    return Value(found, {"null": chance}, chance, said)
+        found = _beside_given(pair, Roles(pair.numbers))
+        return replace(found, said="beside the mean alone: the given columns cannot be used")
 
 
 def _by_ranks(pair: FilePair) -> Value:
@@ -181,7 +227,7 @@ MEASURES = (
         "largest correlation of a combination of the original's columns with one of the release's, of residuals beside "
         "the given columns, within groups; null: the 99.9 % point where both are unrelated",
         "Hotelling (1936); Johnstone (2008)",
-        most=100_000,
+        whole=True,
     ),
     Measure(
         "rank-correlation",
@@ -192,6 +238,6 @@ MEASURES = (
         "canonical correlation of the ranks, which tells a file turned upside down where few large values decide the "
         "other one; null: the 99.9 % point where both are unrelated",
         "Spearman (1904); Hotelling (1936)",
-        most=100_000,
+        most=ROWS,
     ),
 )

@@ -146,11 +146,11 @@ def two_way(files: TwoFiles) -> dict[str, TableFit]:
 
 
 def _ratio(pair: FilePair) -> Value:
-    return _mean({name: each.ratios.get("pMSE", 0.0) for name, each in two_way(TwoFiles.of_pair(pair)).items()})
+    return _mean({name: each.ratios.get("pMSE", 0.0) for name, each in two_way(TwoFiles.in_levels(pair)).items()})
 
 
 def _divergences(pair: FilePair) -> Value:
-    return _mean({name: each.jensen_shannon for name, each in two_way(TwoFiles.of_pair(pair)).items()})
+    return _mean({name: each.jensen_shannon for name, each in two_way(TwoFiles.in_levels(pair)).items()})
 
 
 def _mean(found: Mapping[str, float]) -> Value:
@@ -169,6 +169,7 @@ MEASURES = (
         "one size sum of (s - o)^2/((s + o)/2), o and s their counts, over its degrees of freedom: 1 is expected of a "
         f"right synthesis; the {WORST} worst",
         "Voas & Williamson (2001); Raab, Nowok & Dibben (2021); synthpop: utility.tables, S_pMSE",
+        whole=True,
     ),
     Measure(
         "tables-divergence",
@@ -179,5 +180,6 @@ MEASURES = (
         "mean over the tables of every two columns, numbers in five groups, of the Jensen-Shannon divergence of the "
         f"two files' shares, in bits; the {WORST} worst",
         "Lin (1991); synthpop: utility.tables, JSD",
+        whole=True,
     ),
 )

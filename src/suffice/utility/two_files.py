@@ -61,6 +61,14 @@ class TwoFiles:
         before, after = ({name: file[name] for name in names} for file in (pair.before, pair.after[0]))
         return cls.of(before, after, pair.categories)
 
+    @classmethod
+    def in_levels(cls, pair: FilePair) -> Self:
+        """The same of all records, numbers in groups: a column at a time, each code as short as it can be."""
+        names = tuple(dict.fromkeys((*pair.numbers, *pair.categories)))
+        each = ((name, cls.of(*pair.whole(name), pair.categories).levels(name)) for name in names)
+        codes = {name: found.astype(np.min_scalar_type(int(found.max(initial=0)))) for name, found in each}
+        return cls(names, {}, codes, np.repeat([0.0, 1.0], [rows.n for rows in pair.all_rows[:2]]))
+
     @property
     def n(self) -> int:
         return len(self.released)
@@ -95,14 +103,16 @@ class TwoFiles:
     def counts(self, names: Sequence[str], groups: int = GROUPS) -> tuple[Array, Array]:
         """Original and released records in every cell of a table that one of them has."""
         place = reduce(_crossed, (self.levels(name, groups) for name in names))
-        cells = np.unique(place, return_inverse=True)[1]
-        before, after = (np.bincount(cells[self.released == side], minlength=cells.max() + 1) for side in (0, 1))
-        return before.astype(np.float64), after.astype(np.float64)
+        before, after = (np.bincount(place[self.released == side], minlength=place.max() + 1) for side in (0, 1))
+        there = before + after > 0
+        return before[there].astype(np.float64), after[there].astype(np.float64)
 
 
 def _crossed(one: Codes, two: Codes) -> Codes:
-    """A code for every pair that is there, so that the number of cells never exceeds that of records."""
-    return np.unique(one * (two.max(initial=0) + 1) + two, return_inverse=True)[1]
+    """A code for every pair, or for every one that is there, so that codes never exceed the number of records."""
+    size = int(two.max(initial=0)) + 1
+    place = one.astype(np.intp) * size + two
+    return place if place.max(initial=0) < len(place) else np.unique(place, return_inverse=True)[1]
 
 
 def _coded(before: Any, after: Any) -> Codes:
