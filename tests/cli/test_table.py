@@ -270,3 +270,21 @@ def test_several_values_are_published_over_one_pattern(run):
     assert json.loads(out)["certificate"]["confidential"] == ["n", "m"]
     assert run("ask", "out.csv", "a=x")[0] == 2
     assert run("ask", "out.csv", "a=x", "--value", "m")[1] == "published: 546\n"
+
+
+def test_a_sum_of_whole_numbers_that_is_one_was_published_somewhere(run):
+    """A total of two regions that is a cell of the table, asked for where the hierarchy is not given."""
+    rng = iter([1, 90, 91, 93, 84, 77, 95, 96, 20, 70, 71, 80])
+    rows = [(r, "north" if r in "ab" else "south", k, next(rng)) for r in "abcd" for k in "uvw"]
+    Path("r.csv").write_text("\n".join(["r,part,k,n", *(",".join(map(str, row)) for row in rows), ""]))
+    how = ("--dims", "r,part,k", "--frequency", "n")
+    assert run("make", "r.csv", *how, "-o", "cells.csv")[0] == 0
+    lowest = {(r, k) for r, _, k, _ in rows}
+    lines = [f"{c['r']},{c['k']},{c['count']},{int((c['r'], c['k']) in lowest)}" for c in cells("cells.csv")]
+    Path("gaps.csv").write_text("\n".join(["r,k,count,gap", *lines, ""]))
+    more = ("--value", "count", "--suppressed", "gap", "--records", "r.csv", "--rule", "frequency=3")
+    assert run("decimals", "gaps.csv", *how, *more, "-o", "out.csv")[0] == 0
+    assert run("ask", "out.csv", "r=a,b & k=u")[1] == "publishable: 94\n"
+    assert run("ask", "out.csv", "r=a,c & k=u")[1].startswith("hidden")
+    Path("tree.csv").write_text("child,parent\na,north\nb,north\nc,south\nd,south\nnorth,Total\nsouth,Total\n")
+    assert run("ask", "out.csv", "r=north & k=u", "--hierarchy", "r=tree.csv")[1] == "published: 94\n"

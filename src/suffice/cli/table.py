@@ -11,7 +11,7 @@ import typer
 
 from suffice.cli import options as o
 from suffice.design.role import names, pairs
-from suffice.errors import FileError, UsageError, count_of
+from suffice.errors import FileError, UsageError
 
 if TYPE_CHECKING:
     from suffice.tables.audit import Audit
@@ -542,7 +542,7 @@ def _describe(made: Table) -> None:
     asked = int((~made.hidden).sum())
     say(f"{asked:,} cells in {made.relations.shape[0]:,} equations, which all hold.")
     for axis in made.grid.axes:
-        said = f"; {', '.join(axis.same)} are one cell with another code" if axis.same else ""
+        said = f"; each of {', '.join(axis.same)} is one cell with another code" if axis.same else ""
         say(f"  {axis.name}: {len(axis.codes):,} codes, {len(axis.leaves):,} of them lowest{said}")
 
 
@@ -569,7 +569,7 @@ def _tell_audit(result: Audit, quiet: bool, as_json: bool) -> None:
         show.say(result.text())
     if result.exposed:
         raise show.BlockingFindings(
-            f"{count_of(len(result.exposed), 'sensitive cell')} or sums can be told too well.\n"
+            f"{len(result.exposed):,} of the sensitive cells and sums can be told too well.\n"
             "Suppress more cells around them, or publish a coarser table.",
             document,
         )

@@ -21,6 +21,7 @@ from suffice.tables.hierarchy import nested
 from suffice.tables.publication import MARK
 from suffice.tables.table import Table
 
+Hierarchies = Mapping[str, Axis | Sequence[Any]]
 OUTSIDE = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'
 """What follows holds whole quotations: the sign before it stands in none."""
 
@@ -67,10 +68,12 @@ class StoredCells:
 
     numbers: of the lowest cells, in the order of `made`
     made: decimals of the same pattern, drawn anew: what no draw moves follows from the published cells
+    whole: whether the pattern was told by whole numbers: then any sum that is one was published, or follows
     """
 
     made: Decimals
     numbers: Array
+    whole: bool = False
 
     @classmethod
     def of(
@@ -81,7 +84,7 @@ class StoredCells:
         published: tuple[Table, Flags] | None = None,
         *,
         total: Total = "Total",
-        hierarchies: Mapping[str, Axis | Sequence[Any]] | None = None,
+        hierarchies: Hierarchies | None = None,
     ) -> StoredCells:
         """From a file that `Decimals` or a release of them gave.
 
@@ -93,12 +96,14 @@ class StoredCells:
             if name not in file.column_names:
                 raise UsageError(f"There is no column {name!r}.{suggest(name, file.column_names)}")
         marked = marks_of(file, MARK) if MARK in file.column_names else np.zeros(file.num_rows, dtype=bool)
-        table, gaps = published or _published(file, marked, dims, value, total, hierarchies or {})
+        whole = published is None and not _with_totals(file, dims, total, hierarchies or {})
+        find = _lowest if whole else _all
+        table, gaps = published or find(file, marked, dims, value, total, hierarchies or {})
         made = decimals(table, gaps, value)
         at = np.array([table.find(*codes) for codes in zip(*(codes_of(file, dim) for dim in dims), strict=True)])
         cells = np.zeros(len(table))
         cells[at] = numbers_of(file, value)
-        return cls(made, cells[made.inner])
+        return cls(made, cells[made.inner], whole)
 
     def ask(self, question: str) -> Reply:
         """The sum over all cells with the codes that are named; a dimension that is not named is all of it."""
@@ -110,7 +115,10 @@ class StoredCells:
         here = np.ones(len(self.numbers), dtype=bool)
         for places, leaves in zip(grid.codes[self.made.inner].T, chosen, strict=True):
             here &= np.isin(places, leaves)
-        return Reply(self.made.status(here, self._cell(chosen)), float(self.numbers[here].sum()), int(here.sum()))
+        value, status = float(self.numbers[here].sum()), self.made.status(here, self._cell(chosen))
+        if self.whole and status == "hidden" and abs(value - round(value)) <= WHOLE:
+            status = "publishable"  # by a total that this hierarchy does not have
+        return Reply(status, value, int(here.sum()))
 
     def _cell(self, chosen: Sequence[NDArray[np.int64]]) -> int:
         """The cell of the table that is asked for; -1 where it is none."""
@@ -133,23 +141,20 @@ def _leaves(axis: Axis, codes: Sequence[str] | None) -> NDArray[np.int64]:
     return leaves[np.asarray(rows.sum(axis=0)).ravel() > 0]
 
 
-def _published(
-    file: pa.Table,
-    marked: Flags,
-    dims: Sequence[str],
-    value: str,
-    total: Total,
-    hierarchies: Mapping[str, Axis | Sequence[Any]],
+def _all(
+    file: pa.Table, marked: Flags, dims: Sequence[str], value: str, total: Total, hierarchies: Hierarchies
 ) -> tuple[Table, Flags]:
-    """The table that a file of decimals stands for, and its gaps."""
-    codes = {dim: codes_of(file, dim) for dim in dims}
+    """The table of a file of all cells; its marks are the gaps."""
+    every = Table.of_cells(file, dims, [value], total=total, hierarchies=hierarchies)
+    gaps = _marked(every, np.zeros(len(every), dtype=bool), file, marked, dims)
+    return replace(every, values={value: np.where(gaps, np.nan, every.values[value])}), gaps
+
+
+def _lowest(
+    file: pa.Table, marked: Flags, dims: Sequence[str], value: str, total: Total, hierarchies: Hierarchies
+) -> tuple[Table, Flags]:
+    """The table of a file of the lowest cells; what is no whole number is a gap."""
     numbers = numbers_of(file, value)
-    rows = zip(*(codes[dim] for dim in dims), strict=True)
-    if _with_totals(codes, total, hierarchies):
-        every = Table.of_cells(file, dims, [value], total=total, hierarchies=hierarchies)
-        gaps = np.zeros(len(every), dtype=bool)
-        gaps[[every.find(*row) for row, mark in zip(rows, marked, strict=True) if mark]] = True
-        return replace(every, values={value: np.where(gaps, np.nan, every.values[value])}), gaps
     surely = [*numbers[~marked], numbers.sum()]  # what is published, and the total of all
     if (np.abs(surely - np.rint(surely)) > WHOLE).any():
         raise InputError(
@@ -157,18 +162,22 @@ def _published(
             "not in it.\nGive the published table as well, or store all cells."
         )
     lowest, gaps = read_back(file, dims, value, hierarchies=hierarchies, total=total)
-    gaps[[lowest.find(*row) for row, mark in zip(rows, marked, strict=True) if mark]] = True
+    gaps = _marked(lowest, gaps, file, marked, dims)
     return replace(lowest, values={value: np.where(gaps, np.nan, lowest.values[value])}), gaps
 
 
-def _with_totals(
-    codes: Mapping[str, NDArray[np.str_]], total: Total, hierarchies: Mapping[str, Axis | Sequence[Any]]
-) -> bool:
+def _marked(table: Table, gaps: Flags, file: pa.Table, marked: Flags, dims: Sequence[str]) -> Flags:
+    rows = zip(*(codes_of(file, dim)[marked] for dim in dims), strict=True)
+    gaps[[table.find(*row) for row in rows]] = True
+    return gaps
+
+
+def _with_totals(file: pa.Table, dims: Sequence[str], total: Total, hierarchies: Hierarchies) -> bool:
     """Whether a file has sums among its cells."""
-    for name, column in codes.items():
+    for name in dims:
         tree = hierarchies.get(name)
         axis = tree if isinstance(tree, Axis) or tree is None else nested(name, tree)
         sums = total_codes(total, name) if axis is None else [axis.codes[parent] for parent, _ in axis.sums]
-        if np.isin(column, sums).any():
+        if np.isin(codes_of(file, name), sums).any():
             return True
     return False
