@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from suffice.release.protect import protect as protect
     from suffice.release.release import Release as Release
     from suffice.release.scores import Scores as Scores
+    from suffice.release.table_verification import verify_table as verify_table
+    from suffice.release.tables import TableRelease as TableRelease
+    from suffice.release.tables import publish as publish
     from suffice.seed import Seed as Seed
 
 __version__ = "0.1.0"
@@ -30,11 +33,14 @@ _PLACES = {
     "Roles": "design.roles",
     "Scores": "release.scores",
     "Seed": "seed",
+    "TableRelease": "release.tables",
     "Verification": "certificate.verification",
     "assess": "release.assess",
     "methods": "catalogue",
     "protect": "release.protect",
+    "publish": "release.tables",
     "verify": "certificate.verification",
+    "verify_table": "release.table_verification",
 }
 
 

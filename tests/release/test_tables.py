@@ -14,8 +14,8 @@ from suffice.ledger import Ledger
 from suffice.release import tables as module
 from suffice.release.tables import TableRelease, publish
 from suffice.seed import Seed
-from suffice.tables.methods.fill import Fill
-from suffice.tables.publication import CellsOfFile
+from suffice.tables.methods import Fill, Suppress
+from suffice.tables.publication import CellsOfFile, TableMethod
 from suffice.tables.rules import MinimumFrequency, PPercent
 from suffice.tables.sensitivity import Sensitivity, find_sensitive
 from suffice.tables.table import Table
@@ -68,11 +68,12 @@ def test_from_records_to_a_file_that_is_certified_as_it_was_written(tmp_path: Pa
     assert (tmp_path / "private.html").stat().st_mode & 0o077 == 0
 
 
-def test_no_public_artefact_holds_a_suppressed_value(tmp_path: Path):
+@pytest.mark.parametrize("method", [Suppress(), Fill(spread=3000.0), Fill(spread=3000.0, store="all")])
+def test_no_public_artefact_holds_a_suppressed_value(tmp_path: Path, method: TableMethod):
     counts = np.random.default_rng(1).integers(10_000, 99_999, (4, 4))
     counts[0, 0] = 1
     table = made(counts)
-    release = publish(table, gaps_of(table), rare(table), method=Fill(spread=3000.0))
+    release = publish(table, gaps_of(table), rare(table), method=method)
     release.write(tmp_path / "out.csv", report=tmp_path / "private.html")
     private = (tmp_path / "private.html").read_text()
     secret = [f"{value}" for value in counts.ravel()[1:]]
@@ -113,6 +114,7 @@ def test_what_is_not_judged_or_exposed_stops_and_more_gaps_heal_it(tmp_path: Pat
 
 def test_modulo_and_few_dimensions_stop_together():
     assert "degrees-of-freedom" not in rules(free())
+    assert "degrees-of-freedom" not in rules(publish(made(), np.zeros(25, dtype=bool)))
     table = made()
     corner = gaps_of(table, 2, 2)
     rule = find_sensitive(table, [MinimumFrequency(2)])

@@ -60,4 +60,5 @@ def _picture(made: Publication, k: int, shown: Array, private: bool, sensitive: 
         tuple(axes[-1].codes[place] for place in across[:WIDE]),
         tuple(rows),
         max(0, len(down) - LONG),
+        max(0, len(across) - WIDE),
     )

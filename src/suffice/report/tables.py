@@ -21,7 +21,7 @@ class DrawnCell:
 class TablePicture:
     """A value of a table: codes of the last dimension across, those of the others down.
 
-    more: rows that are not drawn
+    more, beyond: rows and columns that are not drawn
     """
 
     value: str
@@ -29,6 +29,7 @@ class TablePicture:
     across: tuple[str, ...]
     down: tuple[tuple[tuple[str, ...], tuple[DrawnCell, ...]], ...]
     more: int = 0
+    beyond: int = 0
 
 
 def private_table(

@@ -101,7 +101,7 @@ def freedom_of(made: Publication) -> Iterator[int]:
     """Dimensions of the suppressed cells that hang together, given all published ones; large sets are not counted."""
     table, gaps = made.table, made.suppressed | made.table.hidden
     for rows, cells in parts_of(table.relations, gaps):
-        if len(cells) <= 2 * DENSE:
+        if len(cells) <= 2 * DENSE and made.suppressed[cells].any():
             yield len(cells) - int(np.linalg.matrix_rank(table.relations[rows][:, cells].toarray()))
 
 
