@@ -69,9 +69,12 @@ def protected(n: int, clusters: int) -> float:
     }
     table = pa.table({**columns, **{f"y{j}": y for j, y in enumerate(made["Y"].T)}})
     method = MicroHybrid(clusters="cluster", local="a", overall="b + c")
-    begin = time.perf_counter()
-    protect(table, Roles(confidential=[f"y{j}" for j in range(5)]), method, threads=1)
-    return time.perf_counter() - begin
+    best = np.inf
+    for _ in range(2):  # the first time reads modules
+        begin = time.perf_counter()
+        protect(table, Roles(confidential=[f"y{j}" for j in range(5)]), method, threads=1)
+        best = min(best, time.perf_counter() - begin)
+    return best
 
 
 if __name__ == "__main__":
