@@ -15,6 +15,9 @@ import pytest
 from suffice import Microaggregate, MicroaggregateNoise, MicroHybrid, Restore, Roles, Seed, protect
 from suffice.algebra.array import Array
 from suffice.algorithms.partition.aggregates import fits, means, medians
+from suffice.algorithms.partition.best import best
+from suffice.algorithms.partition.loss import information_loss, standardised
+from suffice.algorithms.partition.mdav import mdav
 from suffice.errors import InfeasibleError, UsageError
 from suffice.release.release import Release
 from tests.algorithms.partition.cases import EIA
@@ -88,10 +91,14 @@ def test_the_table_of_the_pages_is_what_is_released_in_any_order_of_rows(name: s
     line = next(line for line in page.splitlines() if line.startswith(f"| {row}, "))
     for k, printed in zip((3, 4, 5, 10), line.split("|")[2:6], strict=True):
         for partition, figure in zip(("mdav", "best"), printed.split("/"), strict=True):
-            made_ = made(frame, Microaggregate(k=k, partition=partition), Roles(confidential=columns))  # type: ignore[arg-type]
-            said = next(note for note in made_.certificate.private if "information loss" in note)
             digits = len(figure.strip().split(".")[1])
-            assert f"{float(said.split('= ')[1]):.{digits}f}" == figure.strip()
+            if k == 10:  # the whole way once: with others the way would be the same
+                made_ = made(frame, Microaggregate(k=k, partition=partition), Roles(confidential=columns))  # type: ignore[arg-type]
+                loss = float(next(n for n in made_.certificate.private if "information loss" in n).split("= ")[1])
+            else:
+                V = standardised(frame.to_numpy())
+                loss = information_loss(V, (mdav if partition == "mdav" else best)(V, k))
+            assert f"{loss:.{digits}f}" == figure.strip()
 
 
 @needs_shared
