@@ -164,3 +164,23 @@ def test_two_patterns_of_one_table_show_what_each_hides(tmp_path):
     assert {each.rule for each in late.findings if each.blocks} == {"repeated-release"}
     again = publish(table, first, rules, method="decimals", seed=seed)  # the remedy
     assert not any(each.blocks for each in again.findings)
+
+
+def test_a_firm_that_is_alone_in_one_table_reads_another_firm_in_a_linked_one():
+    """Firm A is all of (x, k) of the second table: with it, the suppressed margin x and firm B's cell of the first."""
+    rows = [("x", "u", "l", "B", 70.0), ("x", "w", "k", "A", 40.0)]
+    rows += [(a, b, "l", f"{a}{b}{n}", v) for a, b in ("xw", "yu", "yw") for n, v in enumerate(MANY)]
+    rows += [("y", "w", "k", f"yk{n}", v) for n, v in enumerate(MANY)]
+    a, b, c, firm, v = zip(*rows, strict=True)
+    data = {"a": a, "b": b, "c": c, "firm": firm, "v": v}
+    first, second = (Table.of_records(data, dims, ["v"], contributor="firm") for dims in (["a", "b"], ["a", "c"]))
+    table = Table.linked([first, second])
+    margin, cells = [(r, "Total", "Total") for r in "xy"], [(r, "u", "Total") for r in "xy"]
+    gaps = gaps_at(table, *margin, *cells, *[(r, "Total", "k") for r in "xy"])
+    x = 40.0 + shown(table, gaps, "x", "Total", "l")  # what A knows, and what is published beside it
+    assert x - shown(table, gaps, "x", "w", "Total") == pytest.approx(70.0)
+    found = audit(table, gaps, find_sensitive(table, [FewContributors(2)], "v"))
+    target = ((table.find("x", "u", "Total"), 1),)
+    assert {t.verdict for t in found.targets if t.insider is None} == {"protected"}
+    told = [t for t in found.targets if t.insider is not None and t.cells == target]
+    assert [(t.verdict, round(t.low, 6), round(t.high, 6)) for t in told] == [(EXPOSED, 70.0, 70.0)]

@@ -370,7 +370,7 @@ def _bounds(made: Table, cells: Path, given: dict[str, Any]) -> Any:
     from suffice.tables.pattern import columns_of_cells
 
     if given.get("ends") is None:
-        return given["beforehand"]
+        return given.get("beforehand")
     return columns_of_cells(made, _source(cells, given), given["ends"])
 
 

@@ -54,7 +54,7 @@ class Audit:
 
     def text(self) -> str:
         """The verdict in words: names of cells and numbers of them, no value."""
-        lines = [f"{count_of(int(self.suppressed.sum()), 'suppressed cell')} of {len(self.table):,}"]
+        lines = [f"{count_of(int(self.suppressed.sum()), 'suppressed cell')} of {int((~self.table.hidden).sum()):,}"]
         for what, some in self._kinds():
             bad = sum(target.verdict == EXPOSED for target in some)
             open_ = sum(target.verdict == UNJUDGED for target in some)
