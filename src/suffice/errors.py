@@ -113,6 +113,16 @@ def starved(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or number == errno.ENOMEM or any(each in text for each in said)
 
 
+def addresses() -> int | None:
+    """How many bytes of addresses this process may have; None: as many as there are."""
+    try:
+        import resource
+    except ImportError:  # a system without such limits
+        return None
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if most == resource.RLIM_INFINITY else most
+
+
 def count_of(number: int, noun: str) -> str:
     """A number with its noun.
 

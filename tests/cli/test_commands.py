@@ -463,6 +463,25 @@ def test_too_few_addresses_are_a_sentence_before_a_library_waits_for_them(words)
     assert "400 MB" in ended.stderr
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not keep to this limit")
+def test_few_addresses_are_not_reserved_by_libraries(tmp_path):
+    """Arrow's own memory would take a gigabyte at once, and compilers abort: requests ended without a sentence."""
+    csv.write_csv(pa.table({"y": np.arange(60.0) ** 1.5, "z": np.arange(60.0) % 7}), tmp_path / "in.csv")
+    words = ("protect", "in.csv", "-o", "out.csv", "--confidential", "y,z", "--method", "microaggregate-noise")
+    program = (
+        "import atexit, resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1600 * 2**20,) * 2)\n"
+        "def told():\n"
+        "    import pyarrow\n"
+        "    print(pyarrow.default_memory_pool().backend_name, 'numba' in sys.modules)\n"
+        f"atexit.register(told); sys.argv = ['suffice', *{words!r}]; from suffice.cli import main; main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path
+    )
+    assert ended.returncode in (0, 4)
+    assert ended.stdout.split()[-2:] == ["system", "False"]
+
+
 def test_few_addresses_are_for_one_thread(monkeypatch):
     assert cores() == len(os.sched_getaffinity(0))
     monkeypatch.setattr("suffice.rows.threads.addresses", lambda: 2**31)

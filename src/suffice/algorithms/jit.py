@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from suffice.algorithms.room import ROOMY
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 try:
+    if not ROOMY:
+        raise ImportError("too few addresses")
     from numba import njit
-except ImportError:
+except (ImportError, OSError):
     njit = None  # type: ignore[assignment]
 
 

@@ -11,7 +11,7 @@ import sys
 import traceback
 from typing import NoReturn
 
-from suffice.errors import SufficeError, starved
+from suffice.errors import SufficeError, addresses, starved
 
 MEMORY = (
     "There is not enough memory for this request.\nName fewer columns, use fewer threads, or give the data as Parquet."
@@ -21,6 +21,8 @@ MEMORY = (
 def main() -> NoReturn:
     """Run the command; every failure is a message on stderr and an exit code, never a traceback."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes addresses, and none is used
+    if addresses() is not None:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others reserve a gigabyte of addresses at once
     gc.set_threshold(100_000)  # modules being loaded are no garbage, and looking through them takes time
     from suffice.cli.app import app
 

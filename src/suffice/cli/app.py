@@ -12,7 +12,7 @@ from suffice.cli.table import table
 from suffice.cli.table_verify import verify as _verify_table  # noqa: F401  # a command of `table`
 from suffice.design.role import names, pairs
 from suffice.design.roles import Roles
-from suffice.errors import FileError, UsageError
+from suffice.errors import FileError, UsageError, addresses
 
 app = typer.Typer(
     name="suffice",
@@ -34,7 +34,7 @@ ROOM = 2**30
 
 def _roomy() -> None:
     """Refuses to begin where the system lets the process have too few addresses (ulimit -v)."""
-    from suffice.rows.threads import addresses, take_buffers
+    from suffice.rows.threads import take_buffers
 
     most = addresses()
     if most is None:

@@ -6,13 +6,15 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from suffice.errors import addresses
 
 LIMITLESS = 2**35
 """Bytes of addresses that no number of threads uses up."""
@@ -68,21 +70,17 @@ def one_ahead(of: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
             yield coming.result()
 
 
-def addresses() -> int | None:
-    """How many bytes of addresses this process may have; None: as many as there are."""
-    try:
-        import resource
-    except ImportError:  # a system without such limits
-        return None
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return None if most == resource.RLIM_INFINITY else most
-
-
 def take_buffers() -> None:
-    """Lets both copies of BLAS have the memory that they work in: one that finds none later waits for it for ever."""
-    import numpy as np
+    """Lets both copies of BLAS have the memory that they work in: one that finds none later waits for it for ever.
+
+    A thread that ends loads a library of the compiler's, and where it finds no room for that it ends the process.
+    """
+    import ctypes
+
     from scipy.linalg.blas import dgemm
 
+    with suppress(OSError):  # another system has none
+        ctypes.CDLL("libgcc_s.so.1")
     square = np.ones((512, 512))  # small ones need none
     dgemm(1.0, square @ square, square)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.algorithms.room import ROOMY
 from suffice.algorithms.rotation import turn
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.densities import Densities
@@ -28,9 +29,11 @@ def loaded() -> Any | None:
 
 @cache
 def _module() -> Any | None:
+    if not ROOMY:
+        return None
     try:
         from suffice.algorithms.rotation import compiled as module
-    except (ImportError, RuntimeError):  # not installed, or nowhere to keep what it compiles
+    except (ImportError, OSError, RuntimeError):  # not installed, no room, or nowhere to keep what it compiles
         return None
     return module
 
