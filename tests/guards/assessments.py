@@ -89,6 +89,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "extremes": ("extremes", ((), 4)),
     "told_apart": ("told_apart", 0.5),
     "negatives": ("negatives", {}),
+    "usual": ("usual", ()),
     "multiplied": ("multiplied", {}),
     "shapes": ("shapes", {}),
     "two_values": ("two_values", ()),

@@ -91,6 +91,19 @@ def dominated(frame: Frame) -> Frame:
     return frame.assign(k=np.where(frame.index < 12, "t", frame["a"]), y=y)
 
 
+def pinned(frame: Frame) -> Frame:
+    """Limits that leave twelve records no room; money has one decimal."""
+    y, few = frame["y"].round(1), frame.index < 12
+    return frame.assign(y=y, low=np.where(few, y, 0.0), high=np.where(few, y, 2000.0))
+
+
+PINNED: Change = {
+    "file": pinned,
+    "confidential": ["y"],
+    "given": "low + high",
+    "edits": ["y <= high", "y >= low"],
+    "method": "rotate:sweeps=200",
+}
 GIANT = largest("y", 300)
 ROTATE, D9, D5 = "rotate:sweeps=200", "residual-correlation:d=0.95", "residual-correlation:d=0.5"
 CASES: dict[str, Case] = {
@@ -324,16 +337,44 @@ CASES |= {
         {"method": Blend(firms()[["y", "z"]] * 1.1, alpha=0.3)},
         {"made with the key": {"method": ["ipso", "blend:alpha=0.3"]}},
     ),
-    "extremes": Case("warn", {"method": D9}, {"ipso": {"method": "ipso"}}),
+    "unmoved-records": Case(
+        "stop",
+        PINNED,
+        {"looser": {"edits": ["y >= 0", "y <= 5000"]}},
+        frozenset({"leverage"}),  # of the limits, which stay given
+    ),
+    "unmoved-records of whole numbers": Case(
+        "stop",
+        {**PINNED, "file": lambda f: pinned(f.assign(y=f["y"].round())), "integer": ["y"]},
+        {"looser": {"edits": ["y >= 0", "y <= 5000"]}},
+        frozenset({"leverage"}),
+    ),
+    "digits": Case(
+        "warn",
+        PINNED,
+        {"looser": {"edits": ["y >= 0", "y <= 5000"]}},
+        frozenset({"leverage"}),
+    ),
+    "extremes": Case("warn", {"method": "residual-correlation:d=0.99"}, {"ipso": {"method": "ipso"}}),
     "parts": Case("warn", {"file": giants, "method": "outliers-apart"}, {"together": {"method": "ipso"}}),
     "shape": Case("note", {"file": giants}, {"rotate": {"method": "rotate"}}),
 }
 REMEDIES = [(case, remedy) for case, each in CASES.items() for remedy in each.remedies]
 
 
-ELSEWHERE = {"row-order", "unmoved-records", "digits", "dependent-columns"}
-"""Nothing is left in order by `protect`; room for records that were never moved is seen in tests of rotation; the other
-two have nothing to do."""
+ELSEWHERE = {"row-order", "dependent-columns"}
+"""Nothing is left in order by `protect`; of what adds up there is a note at all times."""
+
+
+def test_what_adds_up_is_restored() -> None:
+    def told(method: Any) -> Release:
+        return made({"file": lambda f: f.assign(t=f["y"] + f["z"]), "confidential": ["y", "z", "t"], **method}, Seed())
+
+    lost, healed = told({"method": "rank-swap:p=0.5"}), told({"method": ["rank-swap:p=0.5", "restore"]})
+    assert [each.rule for each in lost.findings if "Follow the method with Restore" in each.remedy]
+    assert lost.assessment.loosened
+    assert not healed.assessment.loosened
+    assert np.allclose(healed.frame["t"], healed.frame["y"] + healed.frame["z"], rtol=1e-9)
 
 
 def test_every_rule_is_tried() -> None:

@@ -190,7 +190,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("nearness", {"nearness": {("wages", "value", 0): near(300, 209)}, "shared": True}, "warn"),
     ("nearness", {"nearness": {("wages", "value", 0): near(300, 211)}, "shared": True}, "stop"),
     ("domain", {"two_values": ("wages",)}, "note"),
-    ("domain", {"two_values": ("wages",), "negatives": {"turnover": 3}}, "warn"),
+    ("domain", {"two_values": ("wages",), "negatives": {"turnover": 3}, "usual": ("turnover",)}, "warn"),
     ("dominance", {"cells": CellsSeen(three=("wages",))}, "stop"),
     ("dominance", {"cells": CellsSeen(three=("wages",)), "promises": ("mean",)}, None),
     ("explained-columns", {"told_in_groups": {"wages": 1}}, "stop"),
@@ -243,7 +243,9 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("outliers", {"outliers": {"wages": near(29, 9), "turnover": near(29, 0)}}, None),  # few cells are judged together
     ("outliers", {"outliers": {"wages": near(30, 9), "turnover": near(30, 0)}}, "stop"),  # many by themselves
     ("outliers", {"outliers": {"wages": near(1, 1)}}, "stop"),  # the giant
-    ("domain", {"negatives": {"wages": 1}}, "warn"),
+    ("domain", {"negatives": {"wages": 1}}, "note"),
+    ("domain", {"negatives": {"wages": 3}, "usual": ("wages",)}, "warn"),
+    ("domain", {"negatives": {"wages": 0}, "usual": ("wages",)}, None),
     ("domain", {"negatives": {"wages": 0}}, None),
     ("domain", {"zeros_lost": {"wages": (129, 0)}}, "warn"),
     ("domain", {"multiplied": {"wages": (1, 232)}}, "warn"),

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Roles, Romm, Rotate, Seed, protect
+from suffice import ResidualCorrelation, Roles, Romm, Rotate, Seed, protect
 from suffice.method.method import Method
 from suffice.risk import assessment
 from suffice.risk.resemblance import Resemblance
+from suffice.risk.signs import SignCounts
 from suffice.risk.trials import TrialSight, settled
 
 
@@ -40,6 +41,38 @@ def test_what_is_doubtful_is_tried(
     found = settled(own, lambda number: next(left), len(trials), n)
     assert (found.copies, found.unmoved) == (copies, unmoved)
     assert found.resemblance.canonical == pytest.approx(canonical)
+
+
+def few_below(after: int) -> TrialSight:
+    return TrialSight(signs=SignCounts(np.array([[0, 100], [after, 120]])))
+
+
+def test_a_few_negatives_are_those_of_the_request() -> None:
+    """One key has two, another none: that there are some on average decides for both."""
+    for own in (2, 9):
+        signs = settled(few_below(own), lambda number: few_below((8, 2, 1, 3)[number]), 4, 500).signs
+        assert signs is not None
+        assert (signs.new(("y", "z")), signs.usual(("y", "z"))) == ({"y": 4}, ())
+    assert not few_below(0).doubtful(500)
+    assert not few_below(60).doubtful(500)
+    assert TrialSight(signs=SignCounts(np.array([[100], [190]]))).doubtful(500)  # twice as many, or not
+
+
+@pytest.mark.parametrize(("d", "level"), [(0.9, set()), (0.96, {"warn"})])
+def test_an_end_that_stays_with_some_keys_has_one_verdict(
+    d: float, level: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the farthest record is so in the release too is a coin for a column of few far cells."""
+    frame = pd.DataFrame({"y": np.random.default_rng(5).normal(100, 5, 150)})
+
+    def levels() -> list[set[str]]:
+        method = ResidualCorrelation(d=d)
+        made = [protect(frame, Roles(confidential=["y"]), method, seed=Seed.for_tests(key)) for key in range(6)]
+        return [{each.level for each in release.findings if each.rule == "extremes"} for release in made]
+
+    assert all(found == level for found in levels())
+    monkeypatch.setattr(assessment, "settled", lambda first, *_: first)
+    assert any(found != level for found in levels())
 
 
 def test_what_draws_no_number_is_not_tried_twice() -> None:

@@ -8,8 +8,8 @@ from suffice.risk.assessment import Assessment
 
 
 def domain(risk: Assessment) -> Finding | None:
-    """Any negative in a column without, twice as many beyond chance, or half of many zeros gone: warn. Two values that
-    become many: note.
+    """Negatives in a column without, twice as many beyond chance, or half of many zeros gone: warn. Two values that
+    become many, or one to four negatives (on average, over trial releases) that another key might not have: note.
 
     Nothing is clipped: that would break what was promised.
     """
@@ -31,7 +31,7 @@ def domain(risk: Assessment) -> Finding | None:
     remedy = "; ".join([*filter(None, ways), "or tell the users of the release."])
     return Finding(
         "domain",
-        "warn",
+        "warn" if more or gone or {*new} & {*risk.usual} else "note",
         " ".join(said),
         remedy[0].upper() + remedy[1:],
         {**{name: after for each in (risk.zeros_lost, risk.multiplied) for name, (_, after) in each.items()}, **new},

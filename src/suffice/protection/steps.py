@@ -78,8 +78,9 @@ class Original:
 
                 own = self._alone(start)
                 made = masked(self.rows, self._beside(held), self.design, own.profile, self.limits, step, stream)
-                held, known, unmoved, remarks = made.rows, made.regression, made.unmoved, (*remarks, *made.remarks)
-                labels, anew = (labels, anew) if step.finishing else (dict(made.labels), made.anew)
+                held, known, remarks = made.rows, made.regression, (*remarks, *made.remarks)
+                if not step.finishing:  # what is rounded has not moved
+                    labels, anew, unmoved = dict(made.labels), made.anew, made.unmoved
                 continue
             if isinstance(step, Rowwise):
                 source = self.rows if held is None else self.rows.with_columns(self._besides(held))

@@ -46,7 +46,7 @@ from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept, in_groups
-from suffice.risk.trials import TRIALS, TrialSight, hardly_moved, settled
+from suffice.risk.trials import KEPT, TRIALS, TrialSight, hardly_moved, settled
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
@@ -87,6 +87,8 @@ class Assessment:
     """How well released records tell the two parts of a file apart that methods of their own protect."""
     negatives: Mapping[str, int]
     """Columns that had no negative value: how many the release has."""
+    usual: tuple[str, ...]
+    """Those that have some with every key."""
     multiplied: Mapping[str, tuple[int, int]]
     """Columns with more negative values than before: how many they had and have."""
     shapes: Mapping[str, ColumnShape]
@@ -163,6 +165,7 @@ def assess(
     some, like = _sample(done, seen), _likeness(done, method, pair, freedom, dates)
     judging(3, 4)
     signs: SignCounts = seen["signs"]
+    below = like.signs or signs
     related = dependent(pair.E, design.confidential)
     emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
     found = Assessment(
@@ -181,10 +184,11 @@ def assess(
         closeness=like.closeness,
         zeros={} if done.drawn is not None else seen["zeros"].matches(design.confidential),
         digits=digits(some),
-        extremes=((), 0) if done.drawn is not None else seen["extremes"].reproduced(design.confidential),
+        extremes=_extremes(design.confidential, like.ends, seen),
         told_apart=told_apart(some) if method.apart_of else 0.5,
         negatives=signs.new(design.confidential),
-        multiplied=signs.multiplied(design.confidential),
+        usual=tuple(signs.new(design.confidential)) if like.signs is None else below.usual(design.confidential),
+        multiplied=signs.counts(below.multiplied(design.confidential), design.confidential),
         shapes=_shapes(done, some, sample),
         zeros_lost={name: each for name, each in emptied.items() if name not in sample.traits},
         two_values=_two_values(some, sample.traits, design.roles.integer),
@@ -216,6 +220,12 @@ def assessed_again(risk: Assessment, done: Protected, account: Account) -> Asses
     return replace(
         risk, history=history, stacked=stacked, few_bits=(*alone, *stacked_bits(done.marked, account, history))
     )
+
+
+def _extremes(names: tuple[str, ...], ends: tuple[float, ...], seen: Seen) -> tuple[tuple[str, ...], int]:
+    """Columns that keep an end in half of the trials, and ends of one record."""
+    kept = tuple(name for name, share in zip(names, ends, strict=False) if share >= KEPT)
+    return kept, seen["extremes"].alone if ends else 0
 
 
 def _two_values(some: RecordSample, traits: tuple[str, ...], whole: Sequence[str]) -> tuple[str, ...]:
@@ -258,6 +268,8 @@ def _likeness(
             by_chance(made.aligned, made.design) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),
             hardly_moved(sample.Y, sample.Ystar) if carried and not isinstance(method, Isometric) else 0.0,
+            () if method.independent or method.shared else tuple(map(float, made.seen["extremes"].reproduced())),
+            made.seen["signs"] if isinstance(method, Isometric) else None,  # a walk is not made again for these
             carried,
         )
 

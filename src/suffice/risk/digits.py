@@ -29,7 +29,7 @@ def digits(sample: RecordSample) -> dict[str, tuple[int, int]]:
         decimals = next((d for d in range(FINEST + 1) if on_lattice(y, d).all()), None)
         if decimals is None:
             continue
-        same, fine = y == released, ~on_lattice(released, decimals)
+        same, fine = np.abs(y - released) <= LAST * np.abs(y).max(initial=0.0), ~on_lattice(released, decimals)
         if same.sum() >= FEWEST and fine.sum() >= FEWEST and on_lattice(released, decimals).sum() <= 2 * same.sum():
             found[name] = (int(same.sum()), len(y))
     return found

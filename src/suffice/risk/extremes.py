@@ -31,15 +31,20 @@ class Extremes:
         first[2] = np.where(equal, a[2] + b[2], first[2])
         return Extremes(np.vstack([first, np.maximum(a[3], b[3])]))
 
-    def reproduced(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-        """Columns with an end that is one record's alone and stays its own, near the same value; ends of one record."""
+    @property
+    def alone(self) -> int:
+        """Ends of one record."""
+        return int((self.table[2] == 1).sum())
+
+    def reproduced(self) -> tuple[bool, ...]:
+        """Columns with an end that is one record's alone and stays its own, near the same value."""
         y, released, count, top = self.table
-        k = len(names)
+        k = len(y) // 2
         alone = count == 1
         reach = np.tile(y[:k] + y[k:], 2)  # largest - smallest: ends are signed
         there = alone & (released == top)
         there[there] &= np.abs(released - y)[there] <= NEAR * reach[there]
-        return tuple(name for name, a, b in zip(names, there[:k], there[k:], strict=True) if a or b), int(alone.sum())
+        return tuple((there[:k] | there[k:]).tolist())
 
     def farthest(self, names: tuple[str, ...], mean: Array) -> dict[str, tuple[float, float]]:
         """By column: the largest distance from the original's mean, before and after."""

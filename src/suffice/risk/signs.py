@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Self
@@ -15,9 +16,11 @@ from suffice.protection.aligned import AlignedBlock
 
 ERRORS = 3.3
 """Counts that differ by as many standard errors are not those of two samples."""
+USUAL, LUCK = 5, 15
+"""New negatives that releases of a request have on average, where they are no luck; and how many might be."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SignCounts:
     """Cells below zero by column, before and after."""
 
@@ -25,6 +28,9 @@ class SignCounts:
 
     def __add__(self, other: Self) -> SignCounts:
         return SignCounts(self.table + other.table)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SignCounts) and np.array_equal(self.table, other.table)
 
     def new(self, names: tuple[str, ...]) -> dict[str, int]:
         """Columns that had no negative value and have some: how many."""
@@ -37,6 +43,28 @@ class SignCounts:
             for name, (before, after) in self._by(names)
             if before and after > 2 * before and after - before > ERRORS * sqrt(before + after)
         }
+
+    def usual(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Columns that had no negative value and have so many that all releases have some."""
+        return tuple(name for name, number in self.new(names).items() if number >= USUAL)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether another key might have so many more or less that it is judged otherwise."""
+        before, after = self.table.astype(float)
+        error = np.sqrt(before + after)
+        beyond = after - np.maximum(2 * before, before + ERRORS * error)
+        return bool(np.where(before > 0, np.abs(beyond) < 2 * error, (after > 0) & (after <= LUCK)).any())
+
+    @classmethod
+    def mean(cls, several: Sequence[SignCounts]) -> SignCounts:
+        """The counts of one of several releases."""
+        return cls(np.rint(np.mean([each.table for each in several], axis=0)).astype(np.int64))
+
+    def counts(self, chosen: Iterable[str], names: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+        """Of columns that were chosen by all releases: how many this one has before and after."""
+        known = dict(self._by(names))
+        return {name: (int(known[name][0]), int(known[name][1])) for name in chosen}
 
     def _by(self, names: tuple[str, ...]) -> zip[tuple[str, NDArray[np.int64]]]:
         return zip(names, self.table.T, strict=True)

@@ -18,6 +18,7 @@ from suffice.progress import Progress
 from suffice.risk.closeness import Closeness
 from suffice.risk.resemblance import Resemblance
 from suffice.risk.sample import MOST
+from suffice.risk.signs import SignCounts
 
 TRIALS, RECORDS, STRATUM = 4, 50_000, 50
 """Trial releases, and the records of all: a large file has one. With two, chance finds 18 of 20 giants. A group costs
@@ -26,8 +27,10 @@ FEW = 10
 """Copies, or records that were never moved, up to which another key may have none."""
 CLOSE, LEFT = 0.01, 0.05
 """Of records that move by less than this share of a standard deviation, so many are a walk that may leave some."""
-ALIKE, SURE = 0.9, 0.98
-"""A correlation that stops, and one that is no luck."""
+ALIKE, LIKE, SURE = 0.9, 0.7, 0.98
+"""A correlation that stops, one that is warned of, and one that is no luck."""
+KEPT = 0.5
+"""A correlation, and a share of the trials, with which an end may stay one record's own."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +47,31 @@ class TrialSight:
     by_chance: float = 0.0
     unmoved: int = 0
     still: float = 0.0
+    ends: tuple[float, ...] = ()
+    """Of each column that is carried over: in which share of the releases an end stays one record's own."""
+    signs: SignCounts | None = None
     carried: bool = True
     """Whether achieved correlations are judged: not where none is carried over, one was asked for, or groups share."""
 
     def doubtful(self, n: int) -> bool:
         """Whether another key might be judged otherwise; n: records."""
         few = 0 < self.unmoved <= FEW or 2 * self.by_chance < self.copies <= FEW or self.still > LEFT
-        return few or self.closeness.doubtful or self._alike(min(0.2, 20 / sqrt(n)))
+        alike = self._alike(min(0.2, 20 / sqrt(n))) or self._at_the_ends()
+        return few or alike or self.closeness.doubtful or (self.signs is not None and self.signs.doubtful)
 
     def _alike(self, margin: float) -> bool:
         alike = self.resemblance
         found = [*map(abs, alike.correlations if self.carried else ())]
         found += [alike.canonical] if alike.canonical > alike.null else []
-        return any(abs(each - ALIKE) < margin and each < SURE for each in found)
+        low = found if self.carried else []
+        return any(abs(each - ALIKE) < margin and each < SURE for each in found) or any(
+            abs(each - LIKE) < margin / 2 for each in low
+        )
+
+    def _at_the_ends(self) -> bool:
+        """Whether about half of the columns keep an end: of few columns another key may have others."""
+        most, k = max(map(abs, self.resemblance.correlations), default=0.0), len(self.ends)
+        return KEPT < most < SURE and abs(sum(self.ends) - k / 2) < 1.3 * sqrt(k)
 
     def same(self, other: TrialSight) -> bool:
         """Whether nothing was drawn."""
@@ -110,6 +125,8 @@ def _together(made: list[TrialSight]) -> TrialSight:
         fmean(each.by_chance for each in made),
         int(fmean(each.unmoved for each in made) + 0.5),
         fmean(each.still for each in made),
+        tuple(np.mean([each.ends for each in made], axis=0).tolist()),
+        SignCounts.mean(signs) if (signs := [each.signs for each in made if each.signs is not None]) else None,
         made[0].carried,
     )
 
