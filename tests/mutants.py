@@ -426,8 +426,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "windows of ranks are open",
         "risk/interval_disclosure.py",
-        "(low[taken] <= Y)",
-        "(low[taken] < Y)",
+        "(low <= y[here])",
+        "(low < y[here])",
         "tests/risk/test_two_files.py",
     ),
     Mutant(
