@@ -37,6 +37,34 @@ def without(rule: str, attack: str) -> Mutant:
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
+        "tables without an audit",
+        "guards/tables/__init__.py",
+        '    "audit": audit,\n',
+        "",
+        "tests/release/test_tables.py",
+    ),
+    Mutant(
+        "tables without a memory",
+        "guards/tables/__init__.py",
+        '    "repeated-release": repeated_release,\n',
+        "",
+        "tests/attacks/test_tables.py",
+    ),
+    Mutant(
+        "tables whose published cells nobody compares",
+        "statistics/cells.py",
+        "errors = np.abs(after - before) / _size(self.size)",
+        "errors = np.abs(after - after) / _size(self.size)",
+        "tests/release/test_tables.py",
+    ),
+    Mutant(
+        "tables that are drawn with the original",
+        "release/table_picture.py",
+        "if private and (gap or changed)",
+        "if gap",
+        "tests/release/test_tables.py",
+    ),
+    Mutant(
         "every step has the same numbers",
         "protection/steps.py",
         "stream = self.stream if len(steps) == 1 else self.stream.child(str(number))",

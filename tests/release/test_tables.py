@@ -109,7 +109,8 @@ def test_what_is_not_judged_or_exposed_stops_and_more_gaps_heal_it(tmp_path: Pat
     certificate = agreed.write(tmp_path / "out.csv")
     assert certificate.holds
     assert "both have agreed" in certificate.text()
-    assert not next(claim for claim in certificate.claims if claim.statistic == "protection").promised
+    assert "the audit is not passed" in certificate.text()
+    assert "protection" not in {claim.statistic for claim in certificate.claims}
 
 
 def test_modulo_and_few_dimensions_stop_together():
@@ -218,8 +219,15 @@ def test_several_values_each_need_rules():
         ({"accept": {"audits": "x"}}, "Did you mean 'audit'"),
         ({"accept": {"audit": " "}}, "needs a reason"),
         ({"values": "wages"}, "no value 'wages'"),
+        ({"values": ["count", "count"]}, "Name each once"),
     ],
 )
 def test_wrong_requests_get_a_sentence(wrong: dict[str, object], said: str):
     with pytest.raises(UsageError, match=said):
         free(**{"method": "suppress", **wrong})  # type: ignore[arg-type]
+
+
+def test_a_pattern_of_another_table_gets_a_sentence():
+    for wrong in ([True], True, np.zeros((25, 2))):
+        with pytest.raises(UsageError, match="marks and the table 25 cells"):
+            publish(made(), wrong)  # type: ignore[arg-type]

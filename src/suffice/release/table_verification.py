@@ -11,7 +11,7 @@ from suffice.algebra.array import Flags
 from suffice.certificate.paper import paper_beside
 from suffice.certificate.tables import NOT_PROMISED, TableCertificate, certify_cells
 from suffice.certificate.verification import Verification
-from suffice.errors import UsageError, count_of
+from suffice.errors import count_of
 from suffice.guards.finding import Finding, gravest
 from suffice.statistics.cells import ALIKE, Additivity, PublishedCells
 from suffice.tables.columns import columns_of_file
@@ -56,15 +56,13 @@ def verify_table(
     """
     asked = [values] if isinstance(values, str) or values is None else values
     names = tuple(value_of(original, name) for name in asked)
-    if suppressed is not None and len(suppressed) != len(original):
-        raise UsageError(f"The pattern has {len(suppressed):,} marks and the table {len(original):,} cells.")
     file = columns_of_file(_framed(released), [])
     after = CellsOfFile.read(original, file, names)
     before = np.column_stack([original.values[name] for name in names])
     known = ~np.isnan(before).any(axis=1) & ~original.hidden & ~original.impossible
     alike = (np.abs(after.cells - before) <= ALIKE * np.maximum(after.size, np.abs(before))).any(axis=1)
     told = after.gaps([name in original.counts for name in names])
-    gaps = told & ~(alike & ~after.stored) if suppressed is None else np.asarray(suppressed, dtype=bool)
+    gaps = told & ~(alike & ~after.stored) if suppressed is None else original.gaps(suppressed)
     labels = [original.label(cell) for cell in range(len(original))]
     promises = (
         Additivity(original.relations, [labels[cell] for cell in original.totals]),

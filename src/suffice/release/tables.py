@@ -13,7 +13,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from suffice.algebra.array import Array, Flags
@@ -171,7 +170,7 @@ class TableRelease(Exhibit):
             self.method.name,
             source,
             None,
-            (),
+            self._unprotected,
             NOT_PROMISED,
             True,
             accepted=self._accepted,
@@ -184,17 +183,21 @@ class TableRelease(Exhibit):
             equations=table.relations.shape[0],
             about=made.about,
         )
-        return certify_cells(
-            made.before, after.cells, made.kept(after), bare, [self._protection()] * self.method.audited
-        )
+        return certify_cells(made.before, after.cells, made.kept(after), bare, self._protection())
 
-    def _protection(self) -> Claim:
+    def _protection(self) -> list[Claim]:
         """What the audit says, and no number of it: how many suppressed cells are sensitive is nobody's matter."""
+        if not self.audits or self._unprotected:
+            return []
         holds = all(each is not None and each.holds for each in self.audits.values())
-        if not holds and "audit" in self._accepted:
-            return Claim("protection", "audit: not passed, and accepted with a reason", inf, inf, "", promised=False)
         said = "audit: what must not be told of suppressed cells cannot be computed, by anybody or by lone contributors"
-        return Claim("protection", said, 0.0 if holds else inf, 0.0 if holds else inf, "" if holds else "the audit")
+        lost = 0.0 if holds else inf
+        return [Claim("protection", said, lost, lost, "" if holds else "the audit")]
+
+    @property
+    def _unprotected(self) -> tuple[str, ...]:
+        """Said where somebody has answered for it."""
+        return ("the audit is not passed, which was accepted with a reason",) * ("audit" in self._accepted)
 
     @cached_property
     def _memory(self) -> CellMemory:
@@ -279,10 +282,8 @@ def publish(
     check_accepted(accept or {}, TABLE_GUARDS)
     taken = [axis.name for axis in table.grid.axes if axis.name in (*names, MARK)]
     if taken or MARK in names or len(set(names)) < len(names):
-        raise UsageError(f"Dimensions and values need names of their own, and none may be {MARK!r}.\nRename columns.")
-    gaps = np.asarray(suppressed, dtype=bool) & ~table.hidden & ~table.impossible
-    if gaps.shape != (len(table),):
-        raise UsageError(f"The pattern has {len(gaps):,} marks and the table {len(table):,} cells.")
+        raise UsageError(f"Dimensions and values need names of their own, none of them {MARK!r}.\nName each once.")
+    gaps = table.gaps(suppressed)
     chosen = method if isinstance(method, TableMethod) else build_table_method(method or "suppress", {})
     key, watch = seed or Seed(), listener(progress)
     audits: dict[str, Audit | None] = {

@@ -136,9 +136,7 @@ def audit(
     (1.0, 1.0, 'exposed')
     """
     name = value_of(table, value if sensitivity is None else sensitivity.value)
-    gaps = np.asarray(suppressed, dtype=bool) & ~table.impossible & ~table.hidden
-    if gaps.shape != (len(table),):
-        raise UsageError(f"The pattern has {len(gaps):,} marks and the table {len(table):,} cells.")
+    gaps = table.gaps(suppressed)
     _refuse_published_secrets(table, gaps, sensitivity, name)
     unknown = int((np.isnan(table.values[name]) & gaps).sum())
     if unknown and isinstance(beforehand, float):

@@ -127,7 +127,7 @@ def decimals(
     (True, 'publishable', 'hidden')
     """
     names = tuple(value_of(table, name) for name in ([value] if value is None or isinstance(value, str) else value))
-    gaps = (np.asarray(suppressed, dtype=bool) | table.hidden) & ~table.impossible
+    gaps = table.gaps(suppressed) | (table.hidden & ~table.impossible)
     if not names or len(set(names)) < len(names):
         raise UsageError("Decimal numbers need values, and each once.")
     if set(accept or {}) - {"modulo"}:

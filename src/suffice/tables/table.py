@@ -214,6 +214,13 @@ class Table:
             raise UsageError(f"The table has no cell {', '.join(codes)}.")
         return cell
 
+    def gaps(self, suppressed: Sequence[bool] | Flags) -> Flags:
+        """A pattern, with a mark for every cell: nobody publishes hidden cells, and everybody knows impossible ones."""
+        marks = np.asarray(suppressed, dtype=bool)
+        if marks.shape != (len(self),):
+            raise UsageError(f"The pattern has {marks.size:,} marks and the table {len(self):,} cells.")
+        return np.asarray(marks & ~self.impossible & ~self.hidden)
+
     def label(self, cell: int) -> str:
         """A cell in words."""
         return self.grid.label(cell)
