@@ -219,6 +219,20 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/algorithms/rotation/test_law.py",
     ),
     Mutant(
+        "turns are accepted by half of what they change",
+        "algorithms/rotation/column_sums.py",
+        "- 0.5 * np.einsum",
+        "- 0.0 * np.einsum",
+        "tests/algorithms/rotation/test_column_sums.py",
+    ),
+    Mutant(
+        "turns that are refused stay",
+        "algorithms/rotation/column_sums.py",
+        "Y[undone] = before[undone]",
+        "Y[undone] = Y[undone]",
+        "tests/algorithms/rotation/test_column_sums.py",
+    ),
+    Mutant(
         "columns go together as their inverse does",
         "algorithms/rotation/densities.py",
         "total = total - along * q[a]",

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from suffice.algebra.array import Array
+from suffice.algorithms.rotation.column_sums import ColumnSums
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.densities import Densities
@@ -127,10 +128,12 @@ class Rotate(Recordwise):
         ground, likeness = Constraints.of(records), Likeness.of(records)
         dealer, null = Dealer.of(records, self.groups, self.zeros), likeness.null(stream.generator("null"))
         law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
-        drawn = self._drawn(records, ground, dealer, law, stream, progress)
+        sums = self._sums(records, ground, law) if (anew := self._anew(records)) else None
+        drawn = self._drawn(records, ground, dealer, law, sums, stream, progress) if anew else None
         first, repairs = drawn or repaired(records.Y, ground, dealer, stream, progress=progress)
+        sums = sums if drawn else None  # the original has its own sums, and they would hold a walk back there
         schedule = Schedule.of(self._leaves(records) and drawn is None, self.sweeps)
-        walker = _Walker(np.array(first, order="C"), ground, dealer, law, schedule, stream, progress)
+        walker = _Walker(np.array(first, order="C"), ground, dealer, law, sums, schedule, stream, progress)
         if self._target.asked and self.groups in ("near", "far"):
             walker.dealer = dealer
         if drawn is None:
@@ -143,28 +146,36 @@ class Rotate(Recordwise):
         sweeps = (walker.sweeps, min(walker.sweeps, schedule.before), repairs)
         return Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)
 
+    def _anew(self, records: Records) -> bool:
+        """Whether records are drawn; not with a fixed number of sweeps, a target, groups of one's own, no law, or
+        behind another step."""
+        asked = self.sweeps is not None or self._target.asked or self.groups in ("near", "far")
+        return not asked and self.shape != "uniform" and bool(np.array_equal(records.Y, records.original))
+
+    def _sums(self, records: Records, ground: Constraints, law: Densities) -> ColumnSums | None:
+        """Those of a large file come out near enough; where groups are large, counts would be paid for by how residuals
+        bend with the given columns."""
+        if records.n >= LARGE:
+            return None
+        return ColumnSums.of(records.original, law, records.w, ground.plain or self._few(records))
+
     def _drawn(
         self,
         records: Records,
         ground: Constraints,
         dealer: Dealer,
         law: Densities,
+        sums: ColumnSums | None,
         stream: Stream,
         progress: Progress | None,
     ) -> tuple[Array, int] | None:
-        """Records to start from that have nothing of the original's, inside the limits, and the sweeps that this took.
-
-        None where the walk starts from Y: a fixed number of sweeps, a target, another start, groups of its own, no
-        law, or none that comes inside.
-        """
-        asked = self.sweeps is not None or self._target.asked or self.groups in ("near", "far")
-        if asked or self.shape == "uniform" or not np.array_equal(records.Y, records.original):
-            return None
-        made = start(records, ground, law, dealer.pools[0].strata, stream.generator("start"))
+        """Records to start from that have nothing of the original's, inside the limits, and the sweeps that this took;
+        None where none comes inside."""
+        made = start(records, ground, law, sums, dealer.pools[0].strata, stream.generator("start"))
         # what is never negative is not, whether or not a bound is asked for
         inside = replace(ground, low=np.where(records.Y.min(axis=0) >= 0, np.maximum(ground.low, 0.0), ground.low))
         with suppress(InfeasibleError):
-            return None if made is None else repaired(made, inside, dealer, stream, INSIDE, progress)
+            return None if made is None else repaired(made, inside, dealer, stream, INSIDE, progress, still=True)
         return None
 
     def _settled(self, walker: _Walker) -> str:
@@ -173,10 +184,15 @@ class Rotate(Recordwise):
             walker.sweep(all_)
         return ANEW
 
+    @staticmethod
+    def _few(records: Records) -> bool:
+        """Whether groups have few cells."""
+        return (records.X.shape[1] + 2) * records.Y.shape[1] <= FEW_CELLS
+
     def _leaves(self, records: Records) -> bool:
         """Whether the first sweeps have a law that counts little, and groups of records alike or apart."""
-        r, k = records.X.shape[1], records.Y.shape[1]
-        given = self.groups == "given" and r > 1 and (self.sweeps is not None or (r + 2) * k > FEW_CELLS)
+        few = self.sweeps is None and self._few(records)
+        given = self.groups == "given" and records.X.shape[1] > 1 and not few
         return not self._target.asked and (given or self.groups in ("near", "far"))
 
     def _walked(self, walker: _Walker, records: Records, likeness: Likeness) -> tuple[str | None, tuple[float, ...]]:
@@ -227,11 +243,13 @@ class _Walker:
         ground: Constraints,
         dealer: Dealer,
         law: Densities,
+        sums: ColumnSums | None,
         schedule: Schedule,
         stream: Stream,
         progress: Progress | None,
     ) -> None:
-        self.Y, self.ground, self.law, self.schedule = Y, ground, law, schedule
+        self.Y, self.ground, self.law, self.sums, self.schedule = Y, ground, law, sums, schedule
+        self.apart = np.zeros(0) if sums is None else sums.apart(Y)
         self.stream, self.progress, self.sweeps = stream, progress, 0
         self.dealer = replace(dealer, kind="random" if dealer.kind == "random" else "given")
         self.first = replace(dealer, kind="near") if dealer.kind == "given" else dealer
@@ -248,6 +266,9 @@ class _Walker:
         else:
             groups = dealer.groups(self.Y, self.sweeps, generator)
         chance = Chance.drawn(generator, ground, groups, self.schedule.weight(self.sweeps))
+        before = None if self.sums is None else self.Y.copy()
         kernel(len(self.Y), 1 + (most - self.sweeps if sure else 0))(self.Y, ground, self.law, groups, chance)
+        if self.sums is not None and before is not None:
+            self.apart = self.sums.accepted(self.Y, before, groups, self.apart, generator)
         if self.progress is not None:
             self.progress("rotating", self.sweeps, most)

@@ -86,19 +86,20 @@ class Densities:
 
     def scores(self, Y: Array) -> Array:
         """The normal score of every cell; without a density, how far it is from the mean."""
-        cells = (cell_density(y, self.arrays, j)[1] if self._known(j) else _standard(y) for j, y in enumerate(Y.T))
+        cells = (cell_density(y, self.arrays, j)[1] if self.known(j) else _standard(y) for j, y in enumerate(Y.T))
         return np.stack(list(cells), axis=1)
 
     def quantiles(self, j: int, share: Array, y: Array) -> Array:
         """The values of a column y below which these shares of its density are; without one, of a normal law."""
-        if not self._known(j):
+        if not self.known(j):
             return np.asarray(y.mean() + y.std() * _score(share))
         away = _from_lg(self.origin[j] + np.arange(GRID) / self.step[j])
         p = np.exp(self.table[j, :, 0])
         mass = np.concatenate([[0.0], np.cumsum((p[1:] + p[:-1]) / 2 * np.diff(away))])
         return np.asarray(np.interp(share * mass[-1], mass, self.centre[j] + away / self.inverse[j]))
 
-    def _known(self, j: int) -> bool:
+    def known(self, j: int) -> bool:
+        """Whether a column has a density."""
         return len(self.table) > 0 and self.step[j] > 0
 
     def _learn(self, j: int, y: Array, bounds: tuple[float, float], empty: float) -> None:

@@ -41,8 +41,12 @@ def repaired(
     stream: Stream,
     most: int = MOST,
     progress: Progress | None = None,
+    still: bool = False,
 ) -> tuple[Array, int]:
-    """Records that keep every limit, and the sweeps that it took; refused if `most` are not, or will not be, enough."""
+    """Records that keep every limit, and the sweeps that it took; refused if `most` are not, or will not be, enough.
+
+    still: groups that break no limit stay as they are.
+    """
     if ground.feasible(Y).all():
         return Y, 0
     in_y = replace(dealer.compass, pull=np.zeros(0))
@@ -56,6 +60,8 @@ def repaired(
             progress("repairing", sweep, most)
         generator = stream.generator("repair", sweep)
         groups = dealer.groups(Y, sweep, generator)
+        if still:
+            groups = groups[(ground.violations(Y) > 0)[groups].any(axis=1)]
         chance = Chance.drawn(generator, ground, groups)
         _improve(Y, ground, groups, chance, generator.random((len(groups), ANGLES)), scale)
         left = int(ground.violations(Y).sum())
