@@ -22,6 +22,7 @@ from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
 from suffice.seed import Seed
 from suffice.utility.kolmogorov_smirnov import kolmogorov_smirnov
+from suffice.utility.shape_bias import kurtosis
 from tests.algorithms.rotation.cases import limits, skewed, tasks
 from tests.places import SHARED, matrix, needs_shared
 from tests.tolerances import ALGEBRA, ENGINE
@@ -274,8 +275,10 @@ def test_census_with_three_given_columns() -> None:
         assert max(ratios(X, Y, X, Ystar).values()) <= ALGEBRA
         E, Estar = (split(each, np.hstack([np.ones((len(X), 1)), X]))[1] for each in (Y, Ystar))
         canonical = np.linalg.norm(np.linalg.qr(E)[0].T @ np.linalg.qr(Estar)[0], 2)
-        figures.append((canonical, linkage(Y, Ystar), kolmogorov_smirnov(Y, Ystar).mean()))
-    canonical, linked, apart = np.mean(figures, axis=0)
-    assert canonical <= 0.37
+        off = np.abs(kurtosis(Ystar) / kurtosis(Y) - 1).max()
+        figures.append((canonical, linkage(Y, Ystar), kolmogorov_smirnov(Y, Ystar).mean(), off))
+    canonical, linked, apart, off = np.mean(figures, axis=0)
+    assert canonical <= 0.40  # .37 on average, .02 from key to key; .36 without sums, and a kurtosis off by 128 %
+    assert off <= 0.4
     assert linked <= 0.009  # new residuals around the same fit: .005
     assert apart <= 0.06

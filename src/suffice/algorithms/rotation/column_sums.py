@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.densities import Densities
 
-THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.1, 1.0
+THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.1, 0.7
 """How far these sums may be from the original's: third powers so many errors of a sample, but no less than a share of
 their sum; fourth powers a share; counts so many errors."""
 ALONE = 1e-3

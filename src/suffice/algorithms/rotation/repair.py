@@ -45,7 +45,7 @@ def repaired(
 ) -> tuple[Array, int]:
     """Records that keep every limit, and the sweeps that it took; refused if `most` are not, or will not be, enough.
 
-    still: groups that break no limit stay as they are.
+    still: groups that break no limit stay as they are, and others turn by as little as they can.
     """
     if ground.feasible(Y).all():
         return Y, 0
@@ -63,7 +63,10 @@ def repaired(
         if still:
             groups = groups[(ground.violations(Y) > 0)[groups].any(axis=1)]
         chance = Chance.drawn(generator, ground, groups)
-        _improve(Y, ground, groups, chance, generator.random((len(groups), ANGLES)), scale)
+        turns = angles(generator.random((len(groups), ANGLES)))
+        if still:
+            turns = np.take_along_axis(turns, np.argsort(np.minimum(turns, 1 - turns), axis=1), axis=1)
+        _improve(Y, ground, groups, chance, turns, scale)
         left = int(ground.violations(Y).sum())
         sizes.append(_size(Y, ground, scale))
         if sweep % LOOK == 0 and left > FEW * len(Y) and (needed := forecast(sizes)) > HOPELESS * most:
@@ -99,19 +102,19 @@ def _size(Y: Array, ground: Constraints, scale: Array) -> float:
     return float(broken(Y[None], ground, np.arange(len(Y))[None], scale)[0])
 
 
-def _improve(Y: Array, ground: Constraints, groups: Rows, chance: Chance, uniforms: Array, scale: Array) -> None:
+def _improve(Y: Array, ground: Constraints, groups: Rows, chance: Chance, turns: Array, scale: Array) -> None:
     for first in range(0, len(groups), GROUPS):
         part = slice(first, first + GROUPS)
         rows = groups[part]
-        Y[rows] = _best(Y[rows], ground, rows, chance.normals[part], uniforms[part], scale)
+        Y[rows] = _best(Y[rows], ground, rows, chance.normals[part], turns[part], scale)
 
 
-def _best(y: Array, ground: Constraints, rows: Rows, normals: Array, uniforms: Array, scale: Array) -> Array:
-    """Of the angles tried, the one that breaks least; standing still only where every other breaks more."""
+def _best(y: Array, ground: Constraints, rows: Rows, normals: Array, turns: Array, scale: Array) -> Array:
+    """Of the angles tried, the first that breaks least; standing still only where every other breaks more."""
     b, d = (np.ascontiguousarray(each.transpose(2, 0, 1)) for each in radii(beside(y), ground, rows, normals))
     best, least = y, broken(y, ground, rows, scale)
     moved = np.zeros(len(y), dtype=bool)
-    for angle in angles(uniforms).T:
+    for angle in turns.T:
         cos, sin = (each[:, None, None] for each in direction(angle))
         new = cos * b + sin * d + y
         size = broken(new, ground, rows, scale)

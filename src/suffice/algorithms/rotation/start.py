@@ -159,10 +159,10 @@ def _column(law: Densities, j: int, y: Array, generator: np.random.Generator) ->
     for _ in range(max(1, min(DRAWS, MOST // n))):
         z = (law.quantiles(j, (np.arange(n) + generator.random(n)) / n, y) - mean) / sd
         z = _stretched(z, (low - mean) / sd, (middle - mean) / sd, (high - mean) / sd)
-        off = float((np.abs(_powers(z) - goal) / unit).max())
-        if off < least:
-            best, least = mean + sd * np.round(z * PLACES) / PLACES, off
-        if least < 1:
+        off = np.abs(_powers(z) - goal) / unit
+        if off.sum() < least:
+            best, least = mean + sd * np.round(z * PLACES) / PLACES, float(off.sum())
+        if off.max() < 1:
             break
     return best
 
