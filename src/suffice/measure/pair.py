@@ -104,11 +104,6 @@ class FilePair:
         return self.matrix(self.after[0])
 
     @cached_property
-    def releases(self) -> list[Array]:
-        """Those of every release."""
-        return [self.matrix(each) for each in self.after]
-
-    @cached_property
     def holdout(self) -> Array:
         """Those of the hold-out."""
         assert self.aside is not None

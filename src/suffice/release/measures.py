@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -117,8 +118,8 @@ def scored(
 
 def taken(measure: Measure, pair: FilePair) -> MeasureScore:
     """The score of a measure: of every release by itself, or of all together."""
-    some = pair.some(measure.most)
-    sampled = "" if measure.whole and some.rows else some.sampled
+    some = pair if measure.whole else replace(pair.some(measure.most), rows=())
+    sampled = "" if some.rows else some.sampled
     together = measure.together or "several releases" in measure.needs
     try:
         found = [_outcome(measure.of(each)) for each in ([some] if together else some.each())]

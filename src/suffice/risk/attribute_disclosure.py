@@ -54,7 +54,7 @@ def _agreed(key: Levels, secret: Levels, size: int) -> tuple[NDArray[np.bool_], 
 
 def _measured(pair: FilePair) -> Value:
     key, released = combined(pair)
-    each = {name: attribute_disclosure(key, *s[:1], released, *s[1:]) for name, s in secrets(pair).items()}
+    each = {name: attribute_disclosure(key, *s[:1], released, *s[1:]) for name, s in secrets(pair)}
     worst = max(each, key=lambda name: each[name].right)
     parts = {name: found.right for name, found in each.items()}
     return Value(each[worst].right, {**parts, "told before": each[worst].before})
@@ -71,5 +71,6 @@ MEASURES = (
         "column, numbers by tenths of both files, which is theirs (DiSCO): of the column where it is largest; told "
         "before: with whose categories the original has one value",
         "Taub et al. (2018); Raab, Nowok & Dibben (2024)",
+        whole=True,
     ),
 )

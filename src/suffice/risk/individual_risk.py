@@ -46,5 +46,6 @@ MEASURES = (
         "mean over the released records of E(1 / F | f): f records have its known categories, F in the population, "
         "negative binomial with success probability f / (sum of their weights); expected: the sum",
         "Benedetti & Franconi (1998); Polettini (2003)",
+        whole=True,
     ),
 )

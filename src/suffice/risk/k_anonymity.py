@@ -33,5 +33,6 @@ MEASURES = (
         "share of released records whose known categories fewer than 3 records have, a missing one agreeing with all; "
         "alone: fewer than 2; fewest: the least number that any combination has",
         "Samarati & Sweeney (1998)",
+        whole=True,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,30 +92,26 @@ def key_counts(columns: Sequence[Levels], weights: Array | None = None, alpha: f
 
 def keyed(pair: FilePair) -> list[tuple[Levels, Levels]]:
     """The categories that an intruder may know, of the original and of the release; all if none is given."""
-    names = pair.known or pair.categories
-    before, after = pair.table(pair.before, names), pair.table(pair.after[0], names)
-    return [(one, two) for one, two in (levels(before[name], after[name]) for name in names)]
+    return [_numbered(pair, name) for name in pair.known or pair.categories]
+
+
+def _numbered(pair: FilePair, name: str) -> tuple[Levels, Levels]:
+    one, two = levels(*(pair.table(each)[name] for each in pair.whole(name)))
+    return one, two
 
 
 def combined(pair: FilePair) -> tuple[Levels, Levels]:
     """Combinations of these categories, by number, of the original and of the release."""
-    n = len(pair.before[(pair.known or pair.categories)[0]])
-    columns = [np.concatenate(each) for each in keyed(pair)]
+    n, columns = pair.all_rows[0].n, [np.concatenate(each) for each in keyed(pair)]
     both = joint(columns, len(columns[0]))
     return both[:n], both[n:]
 
 
-def secrets(pair: FilePair) -> dict[str, tuple[Levels, Levels]]:
+def secrets(pair: FilePair) -> Iterator[tuple[str, tuple[Levels, Levels]]]:
     """The values of every confidential column of the original and of the release: by number, or by tenths."""
-    found = {}
     for name in (name for name in pair.roles.confidential if name in pair.before):
-        files = pair.before, pair.after[0]
-        if name in pair.numbers:
-            one, two = tenths(*(as_float(each[name]) for each in files))
-        else:
-            one, two = levels(*(pair.table(each, [name])[name] for each in files))
-        found[name] = one, two
-    return found
+        number = name in pair.numbers
+        yield name, tenths(*(as_float(f[name]) for f in pair.whole(name))) if number else _numbered(pair, name)
 
 
 def tenths(y: Array, released: Array) -> tuple[Levels, Levels]:
@@ -135,5 +131,6 @@ def released_weight(pair: FilePair) -> Array | None:
     """The weights that stand beside the released records; without alignment those of the original are not theirs."""
     name = pair.roles.weight
     if name is not None and name in pair.after[0]:
-        return as_float(pair.after[0][name])
-    return pair.weight if pair.aligned else None
+        return as_float(pair.all_rows[1].gather([name])[name])
+    there = pair.aligned and name is not None and name in pair.before
+    return as_float(pair.all_rows[0].gather([name])[name]) if there and name is not None else None

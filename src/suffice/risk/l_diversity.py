@@ -37,7 +37,7 @@ def too_alike(key: Levels, secret: Levels, least: int = 2) -> float:
 
 def _measured(pair: FilePair) -> Value:
     key = combined(pair)[1]
-    found = {name: too_alike(key, released) for name, (_, released) in secrets(pair).items()}
+    found = {name: too_alike(key, released) for name, (_, released) in secrets(pair)}
     return Value(max(found.values()), found)
 
 
@@ -51,5 +51,6 @@ MEASURES = (
         "share of released records behind whose known categories stands one value of a confidential column, numbers by "
         "tenths of both files, missing being a value: of the column where it is largest",
         "Machanavajjhala et al. (2007)",
+        whole=True,
     ),
 )

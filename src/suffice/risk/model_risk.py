@@ -100,5 +100,6 @@ MEASURES = (
         "expected right matches of released records that are alone with their known categories, by a Poisson model of "
         "the categories' main effects, over all records; with the numbers that it is made of",
         "Skinner & Holmes (1998)",
+        whole=True,
     ),
 )

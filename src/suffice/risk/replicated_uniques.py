@@ -49,5 +49,6 @@ MEASURES = (
         "higher is riskier",
         "share of released records that are alone with their known categories in the release and in the original",
         "Raab, Nowok & Dibben (2024)",
+        whole=True,
     ),
 )
