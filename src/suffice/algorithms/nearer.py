@@ -44,10 +44,10 @@ def _by_scipy(Y: Array, Ystar: Array, own: Array, same: float) -> Counts:
     """Where loops are not compiled."""
     from scipy.spatial import KDTree
 
-    tree, found = KDTree(Ystar), np.full(len(Y), -1)
-    free = np.flatnonzero(tree.query(Y)[0] >= own * (1 - same) - same)
+    found = np.full(len(Y), -1)
+    free = np.flatnonzero(KDTree(Ystar).query(Y)[0] >= own * (1 - same) - same)
     reach = own[free] * (1 + same) + same
-    found[free] = tree.query_ball_point(Y[free], reach, return_length=True) if len(free) else 0
+    found[free] = KDTree(Ystar).query_ball_point(Y[free], reach, return_length=True) if len(free) else 0
     return found
 
 
