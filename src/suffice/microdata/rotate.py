@@ -187,7 +187,7 @@ class Rotate(Recordwise):
     @staticmethod
     def _few(records: Records) -> bool:
         """Whether groups have few cells."""
-        return (records.X.shape[1] + 2) * records.Y.shape[1] <= FEW_CELLS
+        return bool((records.X.shape[1] + 2) * records.Y.shape[1] <= FEW_CELLS)
 
     def _leaves(self, records: Records) -> bool:
         """Whether the first sweeps have a law that counts little, and groups of records alike or apart."""
