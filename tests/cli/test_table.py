@@ -288,3 +288,26 @@ def test_a_sum_of_whole_numbers_that_is_one_was_published_somewhere(run):
     assert run("ask", "out.csv", "r=a,c & k=u")[1].startswith("hidden")
     Path("tree.csv").write_text("child,parent\na,north\nb,north\nc,south\nd,south\nnorth,Total\nsouth,Total\n")
     assert run("ask", "out.csv", "r=north & k=u", "--hierarchy", "r=tree.csv")[1] == "published: 94\n"
+
+
+def test_a_table_is_adjusted(run):
+    rows = ["a,b,v,level"]
+    values = {("x", "u"): 40, ("x", "w"): 50, ("y", "u"): 60, ("y", "w"): 70, ("z", "u"): 30, ("z", "w"): 90}
+    for a in ("Total", "x", "y", "z"):
+        for b in ("Total", "u", "w"):
+            v = sum(n for (c, d), n in values.items() if a in ("Total", c) and b in ("Total", d))
+            rows.append(f"{a},{b},{v},{6 if (a, b) == ('x', 'u') else ''}")
+    Path("cells.csv").write_text("\n".join(rows))
+    how = ["cells.csv", "--dims", "a,b", "--value", "v", "--protection", "level"]
+    code, out, err = run("adjust", *how, "-o", "out.csv", "--keep", "means")
+    assert (code, "proven" in out, "the mean of v: exact" in out) == (0, True, True), err
+    told = {(row["a"], row["b"]): float(row["v"]) for row in cells("out.csv")}
+    assert 6 <= abs(told["x", "u"] - 40) <= 12
+    assert told["Total", "Total"] == sum(values.values()) == sum(told[key] for key in values)
+    assert run("verify", "cells.csv", "out.csv", "--dims", "a,b", "--value", "v", "--changed")[0] == 0
+    code, _, err = run("adjust", *how, "-o", "other.csv", "--sizes", "least")
+    assert (code, "least-sizes" in err, Path("other.csv").exists()) == (4, True, False)
+    code, _, err = run("adjust", *how, "-o", "other.csv", "--capacity", "0")
+    assert (code, "larger capacities" in err, Path("other.csv").exists()) == (5, True, False)
+    assert run("adjust", *how, "-o", "other.csv", "--objective", "l7")[0] == 2
+    assert run("adjust", "cells.csv", "--dims", "a,b", "--value", "v", "-o", "other.csv")[0] == 2

@@ -9,6 +9,7 @@ import typer
 
 from suffice.cli import options as o
 from suffice.cli.table import table
+from suffice.cli.table_adjust import adjust as _adjust_table  # noqa: F401  # a command of `table`
 from suffice.cli.table_verify import verify as _verify_table  # noqa: F401  # a command of `table`
 from suffice.design.role import names, pairs
 from suffice.design.roles import Roles
@@ -65,7 +66,7 @@ def _root(
 
 @table.callback()
 def _table() -> None:
-    """Tables: make, find sensitive cells, audit, publish with decimals, ask."""
+    """Tables: make, find sensitive cells, audit, publish with decimals or adjusted, ask."""
     _roomy()
 
 

@@ -71,6 +71,8 @@ class Command:
 
     def _tell(self, release: Release | TableRelease, written: list[Path], seeded: bool) -> None:
         show.say("\n".join(certificate.text() for certificate in release.certificates))
+        if told := getattr(release, "told", ""):  # of a table's method, for its holder
+            show.say(f"\n{told}")
         if release.findings:
             show.say("\nWhat an attacker could still do, and other findings", "bold")
             show.findings(release.findings)

@@ -238,6 +238,7 @@ def _publish(
     from suffice.release.release import Places
     from suffice.release.tables import publish
     from suffice.seed import Seed
+    from suffice.tables.pattern import levels_of
 
     given = _understood(cells, given)
     values = names(given["value"] or "")
@@ -247,6 +248,11 @@ def _publish(
     rules = [told] if told is not None else []
     if given["rule"] or given["priors"]:
         rules = [_judge(made, given | {"value": value}) for value in values or (None,)]
+    elif given.get("protection"):
+        columns = names(given["protection"])
+        if len(columns) != len(values):
+            raise UsageError("--protection needs a column of levels for every value.")
+        rules = [levels_of(made, _source(cells, given), *pair) for pair in zip(values, columns, strict=True)]
     accept = pairs(how["accept"], "--accept", "REASON")
     seed = Seed.from_file(how["key_file"]) if how["key_file"] else None
     more: dict[str, Any] = {

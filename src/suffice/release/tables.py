@@ -71,6 +71,11 @@ class TableRelease(Exhibit):
         return found
 
     @property
+    def told(self) -> str:
+        """What the method did, for the data holder alone."""
+        return self.made.told
+
+    @property
     def certificates(self) -> tuple[TableCertificate, ...]:
         return (self.certificate,)
 
@@ -171,7 +176,7 @@ class TableRelease(Exhibit):
             source,
             None,
             self._unprotected,
-            NOT_PROMISED,
+            NOT_PROMISED if self.method.audited else ("any single cell: it may be changed", *NOT_PROMISED[2:]),
             True,
             accepted=self._accepted,
             verify=shlex.join(command),

@@ -58,6 +58,19 @@ def pattern_of(
     return gaps, Sensitivity(name, secret, first, second, tuple(why), flags, np.abs(x))
 
 
+def levels_of(table: Table, cells: Any, value: str, column: str) -> Sensitivity:
+    """Sensitive cells as a column of protection levels says them: those that have one, the same below and above."""
+    (given,) = columns_of_cells(table, cells, [column])
+    level, x = np.nan_to_num(given), table.values[value]
+    if (level < 0).any():
+        label = table.label(int(np.flatnonzero(level < 0)[0]))
+        raise InputError(f"A protection level in {column!r} is negative ({label}).\nLevels are numbers from zero.")
+    secret = level > 0
+    lower = level if (x < 0).any() else np.minimum(level, np.nan_to_num(x))
+    why = tuple(("level",) if mark else () for mark in secret)
+    return Sensitivity(value, secret, lower, level, why, np.zeros(len(table), dtype=bool), np.abs(x))
+
+
 def _levels(file: pa.Table, column: str, at: np.ndarray, table: Table) -> Array:
     """A column of protection levels, by cell; those that are not said are zero."""
     numbers, found = numbers_of(file, column, holes=True), np.zeros(len(table))
