@@ -468,9 +468,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "windows of ranks are open",
         "risk/interval_disclosure.py",
-        "(low <= y[here])",
-        "(low < y[here])",
+        "(low <= value)",
+        "(low < value)",
         "tests/risk/test_two_files.py",
+    ),
+    Mutant(
+        "a release is ranked among the original's values only",
+        "risk/ranks.py",
+        "for A in (Y, Ystar))",
+        "for A in (Y, Y))",
+        "tests/attacks/test_ranks.py",
     ),
     Mutant(
         "chance tells files apart by more",
