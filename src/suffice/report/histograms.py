@@ -17,7 +17,7 @@ SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 """Quantiles that are shown."""
 MOST = 2**20
 """Records of which quantiles are taken; of more, every second, third and so on."""
-LONG = 5.0
+LONG = 4.0
 """A column reaches that many times farther than from its first to its last decile: its axis is bent."""
 
 
