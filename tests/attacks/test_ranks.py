@@ -76,8 +76,13 @@ def test_the_remedy_heals(key: int) -> None:
     assert rules(few, "stop") == {"seed"}
 
 
-def test_in_a_group_there_are_fewer_to_hide_among() -> None:
-    """Groups are public: who looks for a record in its own finds eight times as many as in the whole file."""
+@pytest.mark.parametrize("most", [2000, 50])
+def test_in_a_group_there_are_fewer_to_hide_among(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups are public: who looks for a record in its own finds eight times as many as in the whole file.
+
+    most: records that are sampled; a group of more is taken whole as well
+    """
+    monkeypatch.setattr("suffice.risk.sample.MOST", most)
     frame, groups = money(columns=3), np.arange(600) % 6
     roles = Roles(confidential=list(frame), groups=["g"])
     release, other = (

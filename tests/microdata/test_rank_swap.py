@@ -14,7 +14,7 @@ import pytest
 from suffice import Plan, RankSwap, Restore, Roles, Rotate, Seed, protect
 from suffice.algorithms import swapping
 from suffice.algorithms.swapping import partners, window_of
-from suffice.errors import InfeasibleError, UsageError
+from suffice.errors import InfeasibleError, UsageError, count_of
 from suffice.method.method import Method
 from suffice.release.release import Release
 
@@ -173,7 +173,7 @@ def test_a_plan_names_it() -> None:
 @pytest.mark.parametrize(("p", "n", "window"), [(0.29, 100, 29), (0.57, 700, 399), (1 / 49, 49, 1), (0.299, 100, 29)])
 def test_a_share_of_the_records_is_so_many_ranks_whatever_its_last_bit(p: float, n: int, window: int) -> None:
     release = made(frame(n), RankSwap(p=p))
-    assert any(f"up to {window:,} ranks of {n:,}" in said for said in release.done.remarks)
+    assert any(f"up to {count_of(window, 'rank')} of {n:,}" in said for said in release.done.remarks)
 
 
 def test_the_share_that_a_refusal_asks_for_is_enough() -> None:

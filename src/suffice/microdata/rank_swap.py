@@ -82,7 +82,7 @@ class RankSwap(Rowwise):
             return np.asarray(y[pairs])
 
         made = {name: by_rank(rows, name, name, swapped, stream.child(name)) for name in design.confidential}
-        far = f"values went up to {window:,} ranks of {rows.n:,} (p = {p:.4f})"
+        far = f"values went up to {count_of(window, 'rank')} of {rows.n:,} (p = {p:.4f})"
         return MaskedColumns(made, (f"rank-swap: {far}; {count_of(alone, 'value')} found no partner.",))
 
     @classmethod

@@ -13,8 +13,8 @@ from suffice.algebra.array import Array, Flags
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.strata import Strata
 
-MOST = 2000
-"""Records of a part that are looked at."""
+MOST, WHOLE = 2000, 8192
+"""Records of a part that are looked at, and of a stratum that is taken whole: who knows it looks in no other."""
 
 Piece = tuple[Array, Array, NDArray[np.int64], NDArray[np.int64]]
 """Values before and after, parts and strata of the sampled records of a block."""
@@ -54,7 +54,7 @@ class SampleMeasure:
         part = 64 * method + np.log2(np.maximum(sizes, 1)).astype(np.int64) // 2
         chosen = np.sort(np.concatenate([_chosen(strata.labels, sizes, part == each, rng) for each in np.unique(part)]))
         own = strata.labels[chosen]
-        return cls(chosen, part[own], np.where(sizes[own] <= MOST, own, -1).astype(np.int64))
+        return cls(chosen, part[own], np.where(sizes[own] <= WHOLE, own, -1).astype(np.int64))
 
     def of(self, aligned: AlignedBlock) -> Pieces:
         first, last = np.searchsorted(self.places, [aligned.start, aligned.start + len(aligned.Y)])
@@ -71,13 +71,13 @@ def _chosen(
     labels: NDArray[np.int32], sizes: NDArray[np.int64], inside: Flags, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Records of some strata: small strata whole, until they are enough; some of the records of all large ones."""
-    small, found = np.flatnonzero(inside & (sizes <= MOST)), np.zeros(0, dtype=np.intp)
+    small, found = np.flatnonzero(inside & (sizes <= WHOLE)), np.zeros(0, dtype=np.intp)
     if len(small):
         order = rng.permutation(small)
         taken = np.zeros(len(sizes), dtype=bool)
         taken[order[: np.searchsorted(np.cumsum(sizes[order]), MOST) + 1]] = True
         found = np.flatnonzero(taken[labels])
-    large = np.flatnonzero((inside & (sizes > MOST))[labels])
+    large = np.flatnonzero((inside & (sizes > WHOLE))[labels])
     return np.concatenate([found, rng.choice(large, min(len(large), MOST), replace=False)])
 
 
