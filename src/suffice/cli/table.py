@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from suffice.cli import options as o
+from suffice.cli.table_files import write
+from suffice.cli.table_source import (
+    bounds,
+    files,
+    hierarchies,
+    judge,
+    of_records,
+    pattern,
+    source,
+    table_of,
+    totals,
+    understood,
+)
 from suffice.design.role import names, pairs
-from suffice.errors import FileError, UsageError
+from suffice.errors import UsageError
 
 if TYPE_CHECKING:
     from suffice.tables.audit import Audit
@@ -111,9 +123,9 @@ def make(
     quiet: o.Quiet = False,
 ) -> None:
     """Make the cells of a table from RECORDS: all totals, and who stands behind each cell."""
-    given = _understood(None, given | {"records": records, "value": None})
-    made = _of_records(records, given)
-    _write(made, _behind(made), output, [records], force, given)
+    given = understood(None, given | {"records": records, "value": None})
+    made = of_records(records, given)
+    write(made, _behind(made), output, [records], force, given)
     if not quiet:
         _describe(made)
 
@@ -144,11 +156,11 @@ def sensitive(
     records = given["records"]
     if (cells is None) == (records is None):
         raise UsageError("Give a file of CELLS, or --records FILE, and not both.")
-    given = _understood(cells, given)
-    made = _table(cells, given)
-    found = _judge(made, given)
+    given = understood(cells, given)
+    made = table_of(cells, given)
+    found = judge(made, given)
     if output is not None:
-        _write(made, found.frame(), output, _files(cells, given), force, given)
+        write(made, found.frame(), output, files(cells, given), force, given)
     _tell_sensitive(made, found, quiet, as_json)
 
 
@@ -184,16 +196,14 @@ def audit(
     from suffice.cli.command import Command
     from suffice.tables import audit as auditing
 
-    given = _understood(cells, given)
-    made = _table(cells, given)
-    gaps, told = _pattern(made, cells, given)
-    how: dict[str, Any] = {"beforehand": _bounds(made, cells, given), "exact": exact, "threads": threads}
+    given = understood(cells, given)
+    made = table_of(cells, given)
+    gaps, told = pattern(made, cells, given)
+    how: dict[str, Any] = {"beforehand": bounds(made, cells, given), "exact": exact, "threads": threads}
     with Command(quiet, as_json)._watch() as progress:
         result = auditing.audit(made, gaps, told, given["value"], progress=progress, **how)
     if output is not None:
-        _write(
-            made, ({} if told is None else told.frame()) | result.frame(), output, _files(cells, given), force, given
-        )
+        write(made, ({} if told is None else told.frame()) | result.frame(), output, files(cells, given), force, given)
     _tell_audit(result, quiet, as_json)
 
 
@@ -240,25 +250,25 @@ def _publish(
     from suffice.seed import Seed
     from suffice.tables.pattern import levels_of
 
-    given = _understood(cells, given)
+    given = understood(cells, given)
     values = names(given["value"] or "")
-    made = _table(cells, given, values)
+    made = table_of(cells, given, values)
     one = given | {"value": values[0] if values else None}
-    gaps, told = _pattern(made, cells, one)
+    gaps, told = pattern(made, cells, one)
     rules = [told] if told is not None else []
     if given["rule"] or given["priors"]:
-        rules = [_judge(made, given | {"value": value}) for value in values or (None,)]
+        rules = [judge(made, given | {"value": value}) for value in values or (None,)]
     elif given.get("protection"):
         columns = names(given["protection"])
         if len(columns) != len(values):
             raise UsageError("--protection needs a column of levels for every value.")
-        rules = [levels_of(made, _source(cells, given), *pair) for pair in zip(values, columns, strict=True)]
+        rules = [levels_of(made, source(cells, given), *pair) for pair in zip(values, columns, strict=True)]
     accept = pairs(how["accept"], "--accept", "REASON")
     seed = Seed.from_file(how["key_file"]) if how["key_file"] else None
     more: dict[str, Any] = {
-        "beforehand": _bounds(made, cells, given),
+        "beforehand": bounds(made, cells, given),
         "threads": how["threads"],
-        "sources": _files(cells, given),
+        "sources": files(cells, given),
     }
     Command(quiet, as_json).publish(
         lambda progress: publish(
@@ -299,15 +309,15 @@ def ask(
     columns, name = _stored_columns(stored, dims, value)
     published = None
     if cells is not None:
-        shown = _table(cells, given | {"dims": ",".join(columns), "value": name})
-        published = shown, pattern_of(shown, _source(cells, given), name, suppressed)[0]
+        shown = table_of(cells, given | {"dims": ",".join(columns), "value": name})
+        published = shown, pattern_of(shown, source(cells, given), name, suppressed)[0]
     store = StoredCells.of(
-        _source(stored, given),
+        source(stored, given),
         columns,
         name,
         published,
-        total=_totals(given, columns),
-        hierarchies=_hierarchies(given),
+        total=totals(given, columns),
+        hierarchies=hierarchies(given),
     )
     answer = store.ask(question)
     if as_json:
@@ -331,215 +341,6 @@ def _stored_columns(stored: Path, dims: str | None, value: str | None) -> tuple[
     if len(several) > 1:
         raise UsageError(f"The file has several values: {', '.join(several)}.\nName one with --value.")
     return list(columns), str(several[0])
-
-
-def _files(cells: Path | None, given: dict[str, Any]) -> list[Path]:
-    """Files that no output may replace."""
-    return [path for path in (cells, given["records"], given["priors"]) if path]
-
-
-def _understood(cells: Path | None, given: dict[str, Any]) -> dict[str, Any]:
-    """What is asked for, with what a file of another program says itself where nothing else is said."""
-    from suffice.tables.argus import read_argus
-    from suffice.tables.jj import read_jj
-    from suffice.tables.sdmx import is_sdmx, read_sdmx
-
-    encoding, path = given["encoding"], given.get("records") or cells
-    if given["metadata"] is not None and path is not None:
-        file = read_argus(path, given["metadata"], encoding)
-    elif cells is not None and cells.suffix.lower() == ".jj":
-        file, path = read_jj(cells, encoding), cells
-    elif cells is not None and not given["dims"] and is_sdmx(_columns(cells, given)):
-        file, path = read_sdmx(_source(cells, given)), cells
-    else:
-        return given
-    said = {**file.roles, "value": next(iter(file.roles["values"]), None), "marked": file.roles.get("sensitive")}
-    kept = {name: said.get(name) for name in given if name not in ("total", "hierarchy", "formula")}
-    found = {name: given[name] or kept.get(name) for name in given} | {"files": {path: file.frame}}
-    ends = (said["low"], said["high"]) if "low" in said and given.get("beforehand") is None else None
-    return found | {"totals": said.get("total"), "trees": said.get("hierarchies"), "ends": ends}
-
-
-def _columns(path: Path, given: dict[str, Any]) -> list[str]:
-    """The columns of a text file."""
-    from suffice.files.csv import Dialect
-    from suffice.files.kind import kind_by_suffix
-
-    if kind_by_suffix(path) != "csv" or not path.is_file():
-        return []
-    source = _source(path, given)
-    return list(Dialect.find(path, None, getattr(source, "encoding", None)).names)
-
-
-def _bounds(made: Table, cells: Path, given: dict[str, Any]) -> Any:
-    """Between which numbers everybody knows each cell: a share of it, or what the file says."""
-    from suffice.tables.pattern import columns_of_cells
-
-    if given.get("ends") is None:
-        return given.get("beforehand")
-    return columns_of_cells(made, _source(cells, given), given["ends"])
-
-
-def _source(path: Path | None, given: dict[str, Any]) -> Any:
-    """A file with the encoding of its text, unless its kind says that; or what was read of it."""
-    from suffice.files.format import in_encoding
-    from suffice.files.kind import kind_by_suffix
-
-    if path in given.get("files", {}):
-        return given["files"][path]
-    says = path is None or kind_by_suffix(path) in ("parquet", "feather", "excel")
-    return path if says else in_encoding(path, given["encoding"])
-
-
-def _listed(given: str | list[str] | None) -> list[str]:
-    return given if isinstance(given, list) else names(given or "")
-
-
-def _hierarchies(given: dict[str, Any]) -> dict[str, Any]:
-    from suffice.tables.hierarchy import read_hierarchy
-
-    found: dict[str, Any] = {}
-    trees = dict(given.get("trees") or {})
-    for text in given["hierarchy"] or ():
-        name, sign, path = text.partition("=")
-        if not sign:
-            raise UsageError("--hierarchy needs DIMENSION=FILE.")
-        total = given["total"].split(",")[0].rpartition("=")[2]
-        one = read_hierarchy(name, path, total, given["encoding"])
-        found[name] = found[name].joined(one) if name in found else one
-    return trees | found
-
-
-def _totals(given: dict[str, Any], dims: Sequence[str]) -> dict[str, list[str] | None]:
-    """Codes for all dimensions, or by dimension: an empty one says that it has none."""
-    by: dict[str, list[str]] = {}
-    common: list[str] = []
-    for word in names(given["total"]):
-        name, sign, code = word.partition("=")
-        if sign and name in dims:
-            by.setdefault(name, []).extend([code] if code else [])
-        else:
-            common.append(word)
-    said = given.get("totals") or {}  # of the file itself, where nobody has said it
-    usual = {name: said[name] if name in said and common in ([], ["Total"]) else common or ["Total"] for name in dims}
-    return {name: by.get(name, usual[name]) or None for name in dims}
-
-
-def _of_records(path: Path, given: dict[str, Any]) -> Table:
-    from suffice.design.formula import parse
-    from suffice.tables.table import Table
-
-    dims, formula = [] if given["formula"] else _listed(given["dims"]), given["formula"]
-    people = ("frequency", "contributor", "holding", "weight", "asked", "waived")
-    return Table.of_records(
-        _source(path, given),
-        dims or None,
-        _listed(given["values"]),
-        formula=formula,
-        hierarchies=_hierarchies(given),
-        total=_totals(given, [*dims, *(parse(formula).columns if formula else ())]),
-        **{name: given[name] for name in people if name in given},
-    )
-
-
-def _table(cells: Path | None, given: dict[str, Any], values: Sequence[str] = ()) -> Table:
-    """The table of a file of cells, or of the records behind it."""
-    from suffice.tables.table import Table
-
-    value = list(values) or ([given["value"]] if given["value"] else [])
-    if given["records"] is not None:
-        return _of_records(given["records"], given | {"values": [name for name in value if name != "count"]})
-    if not given["dims"] or not value:
-        raise UsageError("A file of cells needs --dims and --value.")
-    dims = _listed(given["dims"])
-    return Table.of_cells(
-        _source(cells, given),
-        dims,
-        value,
-        total=_totals(given, dims),
-        hierarchies=_hierarchies(given),
-        counts=value if given["counts"] else [],
-        records=given["frequency"],
-        units=given["contributors"],
-        largest=_listed(given["largest"]),
-        impossible=given["impossible"],
-    )
-
-
-def _judge(made: Table, given: dict[str, Any]) -> Sensitivity:
-    from suffice.tables.rules import rules_of
-    from suffice.tables.sensitivity import find_sensitive, read_priors
-
-    rule, priors = given["rule"], given["priors"]
-    if not rule and priors is None:
-        raise UsageError("No rule says what is sensitive.\nGive --rule frequency=4, --rule p=10, or others.")
-    rules = rules_of(rule or (), given["zeros"])
-    laid = read_priors(priors, [axis.name for axis in made.grid.axes], given["encoding"]) if priors else []
-    return find_sensitive(made, rules, given["value"], weights=given["weights"], priors=laid)
-
-
-def _pattern(made: Table, cells: Path, given: dict[str, Any]) -> tuple[Any, Sensitivity | None]:
-    """Which cells are suppressed, and which are sensitive: rules say it, or the file itself."""
-    from suffice.tables.pattern import pattern_of
-
-    columns = (given[name] for name in ("value", "suppressed", "marked", "lower", "upper"))
-    gaps, told = pattern_of(made, _source(cells, given), *columns)
-    return gaps, _judge(made, given) if given["rule"] or given["priors"] else told
-
-
-def _write(
-    made: Table, more: dict[str, Any], output: Path, sources: list[Path], force: bool, given: dict[str, Any]
-) -> None:
-    """Cells in the kind of file that a name asks for; all files of it are named together, or none."""
-    from contextlib import ExitStack
-
-    from suffice.files.draft import Draft, commit, keep_apart
-    from suffice.files.kind import write_kind
-    from suffice.files.writer import write_table
-
-    texts, frame, kind = _others(made, more, output, given), None, ""
-    if not texts:
-        frame, kind = made.frame(more), write_kind(output)
-        if output.name.lower().endswith(".sdmx.csv"):
-            from suffice.tables.sdmx import sdmx_frame
-
-            frame = sdmx_frame(made, _value(made, given), more)
-    files = [output.with_name(name) for name in texts] or [output]
-    keep_apart([("the output", path) for path in files], [("the data", path) for path in sources])
-    with ExitStack() as stack:
-        drafts = [stack.enter_context(Draft(path, force, 0o600)) for path in files]
-        for draft, text in zip(drafts, texts.values(), strict=False):
-            draft.write(_encoded(text, given["encoding"] or "utf-8"))
-        if frame is not None:
-            write_table(frame, drafts[0].path, kind)
-        for draft in drafts:
-            draft.settle()
-        commit(drafts)
-
-
-def _encoded(text: str, encoding: str) -> bytes:
-    try:
-        return text.encode(encoding)
-    except UnicodeEncodeError:
-        raise FileError(f"A name or a code has letters that {encoding} has not.\nWrite it in UTF-8.") from None
-
-
-def _others(made: Table, more: dict[str, Any], output: Path, given: dict[str, Any]) -> dict[str, str]:
-    """Files of other programs by their names; none where a name asks for one of ours."""
-    from suffice.tables.argus import argus_texts
-    from suffice.tables.jj import jj_text
-
-    if output.suffix.lower() == ".jj":
-        return {output.name: jj_text(made, _value(made, given), more, given.get("beforehand"))}
-    return argus_texts(made, _value(made, given), more, output.stem) if output.suffix.lower() == ".tab" else {}
-
-
-def _value(made: Table, given: dict[str, Any]) -> str:
-    """The one value that a file of another program has."""
-    from suffice.tables.sensitivity import value_of
-
-    asked = _listed(given.get("values"))
-    return value_of(made, given.get("value") or (asked[0] if len(asked) == 1 else None))
 
 
 def _describe(made: Table) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.cli.table import MADE, Counts, Some, _hierarchies, _listed, _options, _source, _totals, _understood, table
+from suffice.cli.table import MADE, Counts, Some, _options, table
+from suffice.cli.table_source import hierarchies, listed, source, totals, understood
 from suffice.design.role import names
 from suffice.errors import UsageError
 
@@ -38,21 +39,21 @@ def verify(
     from suffice.tables.pattern import pattern_of
     from suffice.tables.table import Table
 
-    given = _understood(original, given)
+    given = understood(original, given)
     if not given["dims"] or not given["value"]:
         raise UsageError("Two files of cells need --dims and --value.")
-    dims, values = _listed(given["dims"]), names(given["value"])
-    cells = _source(original, given)
+    dims, values = listed(given["dims"]), names(given["value"])
+    cells = source(original, given)
     made = Table.of_cells(
         cells,
         dims,
         values,
-        total=_totals(given, dims),
-        hierarchies=_hierarchies(given),
+        total=totals(given, dims),
+        hierarchies=hierarchies(given),
         counts=values if given["counts"] else [],
     )
     gaps = pattern_of(made, cells, values[0], given["suppressed"])[0] if given["suppressed"] else None
-    result = verify_table(made, _source(released, given), values, gaps, changed)
+    result = verify_table(made, source(released, given), values, gaps, changed)
     document = show.parsed(result.to_json())
     if as_json and result.passes:
         show.as_json(document)
