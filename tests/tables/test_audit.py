@@ -43,7 +43,7 @@ def fitting(table: Table, gaps: np.ndarray, most: int) -> np.ndarray:
     return every[(every[:, ~unknown] == x[~unknown]).all(axis=1)]
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None)
 @given(
     shape=st.sampled_from([(2, 3), (3, 3), (2, 2, 2)]),
     counts=st.lists(st.integers(0, 3), min_size=12, max_size=12),
@@ -72,7 +72,7 @@ def test_intervals_are_those_of_all_tables_that_fit(shape, counts, marks):
 TREE = ["T", ["A", "a1", "a2"], ["B", "b1", "b2"]]
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None)
 @given(
     linked=st.booleans(),
     counts=st.lists(st.integers(0, 2), min_size=8, max_size=8),
