@@ -86,6 +86,18 @@ def test_given_columns_leave_residuals_that_are_new() -> None:
     assert max(abs(np.corrcoef(a, b)[0, 1]) for a, b in zip(E.T, Estar.T, strict=True)) < 0.25
 
 
+def test_who_is_largest_only_the_given_columns_tell() -> None:
+    """Releases share no more of the ten largest records with the original than the line that is published finds."""
+    task = skewed(150, 1, 1)
+    Y = task.Y * np.exp(task.X[:, 1:])
+    task = replace(task, Y=Y, original=Y)
+    walks = [Rotate().walk(task, Seed.for_tests(key).derive("who")).Ystar for key in range(6)]
+    true, *made = (set(np.argsort(-each[:, 0])[:10]) for each in (Y, *walks))
+    told = len(true & set(np.argsort(-split(Y, task.X)[0][:, 0])[:10]))
+    assert np.mean([len(true & each) for each in made]) <= told + 1
+    assert np.mean([walk[:, 0].argmax() == Y[:, 0].argmax() for walk in walks]) <= 0.5
+
+
 def test_drawn_records_are_told_to_the_guards() -> None:
     task = skewed(60, 2)
     stream = Seed.for_tests(1).derive("told")
