@@ -208,6 +208,7 @@ def test_blocks_give_a_safe_table():
     least = adjust(table, secret, seed=Seed.for_tests(1), gap=0.02)
     assert holds(found)
     assert least.bound <= found.cost <= 1.3 * least.cost
+    assert np.isnan(found.gap)
     assert "best found" in found.text()
 
 

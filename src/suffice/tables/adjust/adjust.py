@@ -79,6 +79,8 @@ class Adjustment:
     @property
     def gap(self) -> float:
         """By how much the cost may be above the least, as a share of it; not a number where that is not known."""
+        if np.isnan(self.bound):
+            return np.nan
         return max(0.0, self.cost - self.bound) / self.cost if self.cost else 0.0
 
     @property

@@ -14,12 +14,14 @@ from suffice.tables.adjust.problem import Problem, Signs
 from suffice.tables.grid import Grid, Places
 from suffice.tables.solver import SECONDS, Answer, Contradiction, NoAnswer
 
-BLOCK = 10
+BLOCK = 4
 """Sensitive cells whose directions are chosen together."""
-CODES = 8
+CODES = 4
 """Codes of a dimension that a block has beside those of its sensitive cells and their totals."""
 LARGE = 20_000
 """Cells of a table above which no programme of the whole is solved."""
+NEAR, LONG = 1e-2, 20.0
+"""Gap and seconds of the programme of a block."""
 FEW = 1e-3
 """Of the cost: a round of blocks that gains less is the last."""
 
@@ -38,10 +40,6 @@ class Directions:
     bound: float
     freed: int = 0
     eased: int = 0
-
-    @property
-    def gap(self) -> float:
-        return max(0.0, self.cost - self.bound) / max(self.cost, 1e-300)
 
 
 @dataclass(frozen=True)
@@ -175,8 +173,8 @@ class _Blocks:
             free = self._free(targets, times)
             part = self.problem.within(y, free, np.isin(np.arange(len(y)), targets), bound)
             try:
-                seconds = max(until - monotonic(), 1.0)
-                moved, _ = part.solve(seconds=min(seconds, 20.0), gap=FEW)
+                seconds = min(max(until - monotonic(), 1.0), LONG)
+                moved, _ = part.solve(seconds=seconds, gap=NEAR, start=y[free] if self.safe(y, targets) else None)
             except Contradiction:
                 if free.sum() >= self.cells:
                     raise
@@ -185,6 +183,10 @@ class _Blocks:
             found = y.copy()
             found[free] = moved
             return found
+
+    def safe(self, y: Array, cells: Places) -> bool:
+        """Whether these cells are safe already: then the changes are a start."""
+        return bool(((y >= self.problem.up) | (y <= -self.problem.down))[cells].all())
 
     def _free(self, targets: Places, times: int) -> Flags:
         value, here = int(targets[0]) // self.cells, self.grid.codes[targets % self.cells]
