@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,16 @@ def test_a_second_release_stops_and_the_same_one_does_not(tmp_path: Path):
     assert not (tmp_path / "other.csv").exists()
     crosses = publish(other.made.table, some(other.made.table).sensitive, some(other.made.table), "v", seed=other.seed)
     assert "repeated-release" in [finding.rule for finding in crosses.findings if finding.level == "stop"]
+
+
+def test_cells_that_can_go_one_way_only_are_said():
+    """Nothing can be taken from a cell that is smaller than the level below it."""
+    table = made()
+    secret = some(table)
+    high = replace(secret, lower=np.where(secret.sensitive, 2 * table.values["v"], 0.0))
+    for given, said in ((secret, False), (high, True)):
+        release = publish(table, np.zeros(len(table), dtype=bool), given, "v", method=Adjust(), seed=Seed.for_tests(1))
+        assert ("directions" in [finding.rule for finding in release.findings]) == said
 
 
 def test_least_sizes_need_a_reason(tmp_path: Path):

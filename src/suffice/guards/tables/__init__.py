@@ -7,6 +7,7 @@ from collections.abc import Callable
 from suffice.guards.finding import Finding
 from suffice.guards.tables.audit import audit
 from suffice.guards.tables.degrees_of_freedom import degrees_of_freedom
+from suffice.guards.tables.directions import directions
 from suffice.guards.tables.least_sizes import least_sizes
 from suffice.guards.tables.modulo import modulo
 from suffice.guards.tables.negative_cells import negative_cells
@@ -21,6 +22,7 @@ TABLE_GUARDS: dict[str, Callable[[TableRisk], Finding | None]] = {
     "repeated-release": repeated_release,
     "modulo": modulo,
     "least-sizes": least_sizes,
+    "directions": directions,
     "degrees-of-freedom": degrees_of_freedom,
     "whole-numbers": whole_numbers,
     "seed": seed,

@@ -51,6 +51,7 @@ class Adjustment:
     kept: each statistic's error in standard deviations, and in units of the last digits: at most 30 is called exact
     freed: sensitive cells whose direction the ordering could not give
     eased: sensitive cells that had no room for the size that was drawn, and got a smaller one
+    one_way: sensitive cells that their bounds let go in one direction only
     """
 
     table: Table
@@ -66,6 +67,7 @@ class Adjustment:
     freed: int = 0
     whole: bool = False
     eased: int = 0
+    one_way: int = 0
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -113,12 +115,6 @@ class Adjustment:
     def promises(self) -> tuple[CellPromise, ...]:
         """What the certificate recomputes beside additivity."""
         return (self._safe, *([self.statistics] if self.statistics else []))
-
-    @property
-    def facts(self) -> dict[str, float]:
-        """What guards judge: sensitive cells that can go one way only, and those without room for their size."""
-        ways = sum(int((each.sensitive & (each.lower < each.upper)).sum()) for each in self.sensitivities)
-        return {"one_way": float(ways), "eased": float(self.eased)}
 
     def frame(self) -> pa.Table:
         """The cells that were asked for, with their adjusted values alone."""
@@ -231,6 +227,7 @@ def adjust(
         choice.freed,
         whole,
         choice.eased,
+        int((problem.one_way != 0).sum()),
     )
 
 

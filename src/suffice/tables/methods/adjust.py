@@ -83,7 +83,7 @@ class Adjust(TableMethod):
             accept={"least-sizes": PENDING} if self.sizes == "least" else None,
         )
         none = np.zeros(len(table), dtype=bool)
-        facts = {"least": float(self.sizes == "least"), **made.facts}
+        facts = {"least": float(self.sizes == "least"), "one_way": float(made.one_way)}
         return Publication(
             table, values, none, made.frame(), DONE, made.promises, published=none, facts=facts, told=made.text()
         )
