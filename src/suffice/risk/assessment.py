@@ -259,18 +259,18 @@ def _likeness(
 
     def of(made: Protected, pair: ResidualPair) -> TrialSight:
         sample, copied = _sample(made, made.seen), _copies(made, method)
+        old = not all(each.anew for each in made.strata)  # records that are drawn anew carry nothing over
+        ends = () if method.independent or method.shared or not old else made.seen["extremes"].reproduced()
         return TrialSight(
-            closeness(
-                made.seen, sample, names, handed and not all(each.anew for each in made.strata), method.ranks, dates
-            ),
+            closeness(made.seen, sample, names, handed and old, method.ranks, dates),
             Resemblance.of(made, pair, freedom, method.ranks),
             copied,
             by_chance(made.aligned, made.design) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),
             hardly_moved(sample.Y, sample.Ystar) if carried and not isinstance(method, Isometric) else 0.0,
-            () if method.independent or method.shared else tuple(map(float, made.seen["extremes"].reproduced())),
+            tuple(map(float, ends)),
             made.seen["signs"] if isinstance(method, Isometric) else None,  # a walk is not made again for these
-            carried,
+            carried and old,
         )
 
     assert done.again is not None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import ceil, floor, log10
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtri
 
 from suffice.algebra.array import EPS, Array, Flags
 from suffice.measure.measure import SHARE, Measure, Value
@@ -78,7 +78,7 @@ def _genuine(pair: FilePair) -> Value:
 
 def _hidden(pair: FilePair) -> Value:
     whole, below, tried = digit_correlation(pair.Y, pair.Ystar)
-    chance = float(ndtri(1 - LUCK / (2 * tried))) / (len(pair.Y) - 1) ** 0.5
+    chance = NormalDist().inv_cdf(1 - LUCK / (2 * tried)) / (len(pair.Y) - 1) ** 0.5
     return Value(min(max(whole, below), 1.0), {"whole": whole, "below a digit": below}, min(chance, 1.0))
 
 
