@@ -166,6 +166,73 @@ def test_two_patterns_of_one_table_show_what_each_hides(tmp_path):
     assert not any(each.blocks for each in again.findings)
 
 
+def squares(*corners: int) -> tuple[Table, np.ndarray]:
+    """A table of 5 x 5 counts with one person at r0, c0, and squares of gaps with that corner."""
+    codes = {"a": [f"r{k // 5}" for k in range(25)], "b": [f"c{k % 5}" for k in range(25)]}
+    table = Table.of_records({**codes, "n": [1, *range(40, 64)]}, ["a", "b"], frequency="n")
+    places = {(a, b) for k in corners for a in ("r0", f"r{k}") for b in ("c0", f"c{k}")}
+    return table, gaps_at(table, *places)
+
+
+def test_three_patterns_show_what_any_two_of_them_hide(tmp_path):
+    seed, several = Seed.new_file(tmp_path / "key"), [squares(1, 2), squares(2, 3), squares(1, 3)]
+    rules = find_sensitive(several[0][0], [MinimumFrequency(3)])
+    for number, (table, gaps) in enumerate(several[:2]):
+        publish(table, gaps, rules, seed=seed).write(tmp_path / f"{number}.csv")
+    table, gaps = several[2]
+    assert [table.label(cell) for cell in np.flatnonzero(np.all([g for _, g in several], axis=0))] == ["a=r0, b=c0"]
+    late = publish(table, gaps, rules, seed=seed)
+    assert {each.rule for each in late.findings if each.blocks} == {"repeated-release"}
+
+
+def test_one_corrected_count_does_not_make_it_another_table(tmp_path):
+    """Of 36 cells, four change with one count."""
+    seed, (table, gaps) = Seed.new_file(tmp_path / "key"), squares(1)
+    publish(table, gaps, find_sensitive(table, [MinimumFrequency(3)]), seed=seed).write(tmp_path / "one.csv")
+    codes = {"a": [f"r{k // 5}" for k in range(25)], "b": [f"c{k % 5}" for k in range(25)]}
+    later = Table.of_records({**codes, "n": [1, *range(40, 63), 99]}, ["a", "b"], frequency="n")
+    late = publish(later, squares(2)[1], find_sensitive(later, [MinimumFrequency(3)]), seed=seed)
+    assert {each.rule for each in late.findings if each.blocks} == {"repeated-release"}
+
+
+def test_what_everybody_knows_beforehand_counts_beside_earlier_releases_too(tmp_path):
+    rows = [(f"r{k // 5}", f"c{k % 5}", 150.0 if k else 1000.0) for k in range(25) for _ in range(5 if k else 1)]
+    a, b, v = zip(*rows, strict=True)
+    table = Table.of_records({"a": a, "b": b, "v": v}, ["a", "b"], ["v"])
+    rules, seed = find_sensitive(table, [PPercent(10)], "v"), Seed.new_file(tmp_path / "key")
+    first, late = (publish(table, squares(1, k)[1], rules, "v", seed=seed, beforehand=0.12) for k in (2, 3))
+    first.write(tmp_path / "one.csv")
+    assert not any(each.blocks for each in late.findings)  # nothing was written before it
+    with pytest.raises(GuardError, match="repeated-release"):
+        late.write(tmp_path / "two.csv")
+
+
+@pytest.mark.parametrize("idle", [False, True])
+def test_a_firm_that_reports_nothing_hides_no_lone_one(idle: bool):
+    rows = [(f"r{i}", f"c{j}", 500.0) for i in range(3) for j in range(3) if i == j < 2]
+    rows += [(a, b, 0.0) for a, b, _ in rows] * idle
+    rows += [(f"r{i}", f"c{j}", v) for i in range(3) for j in range(3) if i != j or i == 2 for v in MANY]
+    a, b, v = zip(*rows, strict=True)
+    table = Table.of_records({"a": a, "b": b, "v": v, "f": range(len(a))}, ["a", "b"], ["v"], contributor="f")
+    gaps = gaps_at(table, *((a, b) for a in ("r0", "r1") for b in ("c0", "c1")))
+    found = audit(table, gaps, find_sensitive(table, [FewContributors(3)], "v"))
+    assert [each.value for each in found.exposed if each.insider is not None] == [500.0, 500.0]
+
+
+def test_records_that_weigh_nothing_hide_no_one():
+    rows = {"a": ["x"] * 3 + ["y"] * 6, "v": [500.0, 3.0, 2.0, *MANY], "w": [1, 0, 0] + [1] * 6}
+    table = Table.of_records(rows, ["a"], ["v"], weight="w")
+    assert table.values["v"][table.find("x")] == 500.0
+    for rule in (FewContributors(3), MinimumFrequency(3), PPercent(10)):
+        assert find_sensitive(table, [rule], "v").sensitive[table.find("x")]
+
+
+def test_a_table_of_which_no_rule_says_anything_does_not_leave():
+    table, gaps = squares()
+    late = publish(table, gaps, find_sensitive(table, []))
+    assert {each.rule for each in late.findings if each.blocks} == {"audit"}
+
+
 def test_a_firm_that_is_alone_in_one_table_reads_another_firm_in_a_linked_one():
     """Firm A is all of (x, k) of the second table: with it, the suppressed margin x and firm B's cell of the first."""
     rows = [("x", "u", "l", "B", 70.0), ("x", "w", "k", "A", 40.0)]

@@ -102,6 +102,10 @@ def test_a_table_of_others_is_never_called_safe(run):
         (("sensitive", "--records", "firms.csv", "--dims", "a", "--rule", "frequncy=3"), 2, "Did you mean 'frequency'"),
         (("sensitive", "firms.csv", "--dims", "a,b", "--value", "v", "--rule", "p=10"), 3, "total is missing"),
         (("sensitive", *HOW, "--rule", "p=10"), 2, "CELLS"),
+        *(
+            (("sensitive", "--records", "firms.csv", *HOW, "--rule", rule), 2, "No cell can meet")
+            for rule in ("frequency=1", "contributors=1", "dominance=1,100", "p=0", "pq=0,5", "request=100")
+        ),
     ],
 )
 def test_bad_requests_get_a_sentence_and_no_file(run, words, code, said):
@@ -109,6 +113,24 @@ def test_bad_requests_get_a_sentence_and_no_file(run, words, code, said):
     assert ended == code
     assert said in err
     assert not Path("o.csv").exists()
+
+
+def test_hierarchies_and_metadata_are_not_overwritten(run):
+    tree = "child,parent\nx,Total\ny,Total\nz,Total\n"
+    Path("tree.csv").write_text(tree)
+    assert run("make", "firms.csv", *HOW, "--hierarchy", "a=tree.csv", "-o", "tree.csv", "--force")[0] == 2
+    assert Path("tree.csv").read_text() == tree
+    assert run("make", "firms.csv", *HOW, "-o", "cells.tab")[0] == 0
+    Path("others.tab").write_bytes(Path("cells.tab").read_bytes())
+    judged = ("sensitive", "others.tab", "--metadata", "cells.rda", "--rule", "frequency=6")
+    assert run(*judged)[:2] == (0, "1 of 12 cells of v are sensitive.\n  frequency: 1\n")
+    assert run(*judged, "-o", "cells.tab", "--force")[0] == 2
+
+
+def test_the_largest_may_stand_in_any_order(run):
+    Path("c.csv").write_text("a,v,second,first,n\nTotal,200,30,95,9\nx,100,3,95,4\ny,100,30,30,5\n")
+    words = ("--dims", "a", "--value", "v", "--contributors", "n", "--rule", "dominance=1,70", "--json")
+    assert json.loads(run("sensitive", "c.csv", *words, "--largest", "second,first")[1])["sensitive"] == 1
 
 
 def test_cells_of_other_records_are_refused(run):
@@ -264,7 +286,7 @@ def test_several_values_are_published_over_one_pattern(run):
     rows = cells("counts.csv")
     lines = [f"{row['a']},{row['b']},{row['n']},{3 * int(row['n'])},{row['gap']}" for row in rows]
     Path("two.csv").write_text("\n".join(["a,b,n,m,gap", *lines, ""]))
-    how = ("two.csv", "--dims", "a,b", "--value", "n,m", "--counts", "--suppressed", "gap", "--rule", "frequency=7")
+    how = ("two.csv", "--dims", "a,b", "--value", "n,m", "--counts", "--suppressed", "gap", "--rule", "frequency=6")
     code, out, err = run("decimals", *how, "-o", "out.csv", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)["certificate"]["confidential"] == ["n", "m"]

@@ -125,7 +125,7 @@ def make(
     """Make the cells of a table from RECORDS: all totals, and who stands behind each cell."""
     given = understood(None, given | {"records": records, "value": None})
     made = of_records(records, given)
-    write(made, _behind(made), output, [records], force, given)
+    write(made, _behind(made), output, files(None, given), force, given)
     if not quiet:
         _describe(made)
 

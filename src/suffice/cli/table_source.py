@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def files(cells: Path | None, given: dict[str, Any]) -> list[Path]:
     """Files that no output may replace."""
-    return [path for path in (cells, given["records"], given["priors"]) if path]
+    trees = [Path(text.partition("=")[2]) for text in given["hierarchy"] or ()]
+    return [path for path in (cells, given["records"], given.get("priors"), given["metadata"], *trees) if path]
 
 
 def understood(cells: Path | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def understood(cells: Path | None, given: dict[str, Any]) -> dict[str, Any]:
         return given
     said = {**file.roles, "value": next(iter(file.roles["values"]), None), "marked": file.roles.get("sensitive")}
     kept = {name: said.get(name) for name in given if name not in ("total", "hierarchy", "formula")}
-    found = {name: given[name] or kept.get(name) for name in given} | {"files": {path: file.frame}}
+    found = {name: given[name] or kept.get(name) or given[name] for name in given} | {"files": {path: file.frame}}
     ends = (said["low"], said["high"]) if "low" in said and given.get("beforehand") is None else None
     return found | {"totals": said.get("total"), "trees": said.get("hierarchies"), "ends": ends}
 

@@ -13,6 +13,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from suffice.algebra.array import Array, Flags
@@ -56,6 +57,7 @@ class TableRelease(Exhibit):
     sources: tuple[Path, ...]
     _state: dict[str, Any]
     sets: tuple[TableRelease, ...] = ()
+    beforehand: float | tuple[Array, Array] | None = None
 
     @property
     def frame(self) -> pa.Table:
@@ -220,25 +222,30 @@ class TableRelease(Exhibit):
 
     def _judged(self) -> Findings:
         """All guards, with what the ledger knows now."""
-        earlier = list[FormerTable]()
+        formers = list[tuple[str, CellMemory]]()
         if (ledger := self.ledger) is not None:
             for entry in ledger.others(self._entry().release):
                 former = CellMemory.opened(entry, self.seed)
                 if former is not None and self._memory.of_the_same(former):
-                    earlier.append(self._together(entry.method, former))
-        risk = TableRisk.of(self.made, self.method, self.audits, self.seed, ledger is not None, earlier)
+                    formers.append((entry.method, former))
+        risk = TableRisk.of(self.made, self.method, self.audits, self.seed, ledger is not None, self._together(formers))
         return judge(risk, self.accept, TABLE_GUARDS)
 
-    def _together(self, method: str, former: CellMemory) -> FormerTable:
-        """An earlier release beside this one: whether the audit holds with all that both publish."""
-        opened = self._memory.opened_by(former, len(self.made.table))
+    def _together(self, formers: Sequence[tuple[str, CellMemory]]) -> list[FormerTable]:
+        """Earlier releases beside this one: whether the audit holds with all that all of them publish."""
+        size = len(self.made.table)
+        opened = [self._memory.opened_by(former, size) for _, former in formers]
         holds = True
-        for name, cells in opened.items():
+        for name in self.made.values if opened else ():
+            cells = np.any([each[name] for each in opened], axis=0)
             if cells.any():
                 rules, gaps = self.sensitivity.get(name), self.made.suppressed & ~cells
-                holds &= rules is not None and audit(self.made.table, gaps, rules).holds
-        audited = not method.startswith("adjust")
-        return FormerTable(method, sum(int(cells.sum()) for cells in opened.values()), holds, audited)
+                holds &= rules is not None and audit(self.made.table, gaps, rules, beforehand=self.beforehand).holds
+        found = list[FormerTable]()
+        for (method, _), each in zip(formers, opened, strict=True):
+            many = sum(int(cells.sum()) for cells in each.values())
+            found.append(FormerTable(method, many, holds or not many, not method.startswith("adjust")))
+        return found
 
     def exhibit(self) -> dict[str, Any]:
         return {"title": repr(self), "findings": self.findings, "certificate": self.certificate.as_dict()}
@@ -299,5 +306,5 @@ def publish(
     }
     made = chosen.publish(table, gaps, names, key, rules)
     files = tuple(map(Path, sources))
-    release = TableRelease(made, chosen, key, audits, rules, accept or {}, Findings(), files, {})
+    release = TableRelease(made, chosen, key, audits, rules, accept or {}, Findings(), files, {}, (), beforehand)
     return replace(release, findings=release._judged())

@@ -18,7 +18,7 @@ from suffice.tables.connected import parts_of
 from suffice.tables.decimals import DENSE, WHOLE
 from suffice.tables.publication import Publication, TableMethod
 
-SAME = 0.9
+SAME = 0.5
 """Of the cells that two tables have in common: the share with one value, where both are of the same data."""
 MOST = 2**16
 """Cells that the ledger remembers of a release."""

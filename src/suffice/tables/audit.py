@@ -19,7 +19,7 @@ from suffice.tables.connected import parts_of
 from suffice.tables.secret import EXPOSED, POSSIBLE, PROTECTED, UNJUDGED, Secret
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.solver import Polytope, some_point
-from suffice.tables.table import Table
+from suffice.tables.table import COUNT, Table
 from suffice.tables.targets import Targets
 
 COARSE = 0.01
@@ -146,6 +146,8 @@ def audit(
     found = look.judged(targets, gaps)
     if sensitivity is None:
         unjudged = ["what must be protected, and how well: no rules and no levels were given"]
+    elif not sensitivity.rules and not sensitivity.sensitive.any():
+        unjudged.append("what must be protected: there is no rule, and no cell is called sensitive")
     elif unknown:
         unjudged.append(
             f"{count_of(unknown, 'suppressed cell')} without a value: rules cannot tell if they are sensitive"
@@ -307,7 +309,8 @@ class _Look:
         """For every cell the one who stands behind it, or -1."""
         table = self.table
         if table.contributors is not None and table.holding is not None:
-            return table.contributors.alone(sparse.csr_array(table.holding[cells]))
+            name = None if self.name == COUNT else self.name
+            return table.contributors.alone(sparse.csr_array(table.holding[cells]), name)
         if table.known is None or np.isnan(table.known.units).any():
             return None
         return np.where(table.known.units[cells] == 1, cells, -1)  # of different cells different ones

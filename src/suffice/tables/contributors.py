@@ -45,7 +45,7 @@ class Makeup:
         """What a file of cells says, and nothing beyond."""
         unknown = np.full(len(value), np.nan)
         units = unknown if units is None else units
-        largest = np.zeros((len(value), 0)) if largest is None else np.abs(largest)
+        largest = np.zeros((len(value), 0)) if largest is None else -np.sort(-np.abs(largest), axis=1)
         none = np.zeros(largest.shape, dtype=bool)
         return cls(value, np.abs(value), unknown if records is None else records, units, largest, none, none)
 
@@ -167,9 +167,9 @@ class Contributors:
         """
         if weights not in CONVENTIONS:
             raise UsageError(f"`weights` is {weights!r}; known are {' and '.join(CONVENTIONS)}.")
-        inner = groups.shape[1]
-        plain = self.frequency if name is None else self.values[name]
-        sums = [np.bincount(self.inner, each, inner) for each in (plain * self.weight, self.frequency)]
+        inner, counted = groups.shape[1], np.where(self.weight > 0, self.frequency, 0.0)
+        plain = self._plain(name)
+        sums = [np.bincount(self.inner, each, inner) for each in (plain * self.weight, counted)]
         value, records = (np.asarray(groups @ each) for each in sums)
         group, unit, x, weighed, some = self._contributions(groups, plain)
         units = np.bincount(group, some, groups.shape[0]).astype(np.float64)
@@ -188,6 +188,10 @@ class Contributors:
             largest, asked, waived = _repeated(largest, times, asked, waived)
         return Makeup(value, size, records, units, largest, asked, waived)
 
+    def _plain(self, name: str | None) -> Array:
+        """Unweighted contributions of all records; those that weigh nothing contribute nothing."""
+        return np.where(self.weight > 0, self.frequency if name is None else self.values[name], 0.0)
+
     def _contributions(self, groups: sparse.csr_array, plain: Array) -> Sequence[NDArray[Any]]:
         """Every unit's absolute contribution to every group, unweighted and weighted, and whether it is any."""
         count = int(self.unit.max(initial=0)) + 1
@@ -202,13 +206,15 @@ class Contributors:
         some = np.bincount(place, plain[pairs.col] != 0, len(keys)) > 0
         return [keys // count, keys % count, x, weighed, some]
 
-    def alone(self, groups: sparse.csr_array) -> NDArray[np.int64]:
-        """The one unit behind each group, or -1."""
-        group, unit = self._contributions(groups, self.frequency)[:2]
-        units = np.bincount(group, minlength=groups.shape[0])
+    def alone(self, groups: sparse.csr_array, name: str | None) -> NDArray[np.int64]:
+        """The one unit behind each group, or -1; those of zero do not count, unless there are no others."""
+        group, unit, _, _, some = self._contributions(groups, self._plain(name))
         found = np.full(groups.shape[0], -1, dtype=np.int64)
-        found[group] = unit
-        return np.where(units == 1, found, -1)
+        for here in (np.ones(len(group), dtype=bool), some):
+            one = np.bincount(group[here], minlength=groups.shape[0]) == 1
+            mine = here & one[group]
+            found[group[mine]] = unit[mine]
+        return found
 
 
 def _repeated(largest: Array, times: Array, asked: Flags, waived: Flags) -> tuple[Array, Flags, Flags]:

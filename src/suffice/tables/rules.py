@@ -205,7 +205,25 @@ def rule_of(text: str) -> PrimaryRule:
 def rules_of(texts: Sequence[str], zeros: bool = False) -> list[PrimaryRule]:
     """Rules as plans and commands say them; zeros: cells without records are too few records."""
     rules = [rule_of(text) for text in texts]
-    return [replace(rule, zeros=zeros) if isinstance(rule, MinimumFrequency) else rule for rule in rules]
+    rules = [replace(rule, zeros=zeros) if isinstance(rule, MinimumFrequency) else rule for rule in rules]
+    for rule, text in zip(rules, texts, strict=True):
+        if _idle(rule):
+            raise UsageError(f"No cell can meet the rule {text!r}.\nGive it other numbers, or leave it out.")
+    return rules
+
+
+def _idle(rule: PrimaryRule) -> bool:
+    """Whether a rule calls no cell sensitive, whatever stands behind it."""
+    match rule:
+        case MinimumFrequency():
+            return rule.minimum <= (0 if rule.zeros else 1)
+        case FewContributors():
+            return rule.minimum <= 1
+        case Dominance() | OnRequest():
+            return rule.k >= 100
+        case PPercent() | PriorPosterior():
+            return rule.p == 0
+    return False
 
 
 def _needs(known: Array, rule: str, what: str) -> None:
