@@ -251,3 +251,22 @@ def test_a_firm_that_is_alone_in_one_table_reads_another_firm_in_a_linked_one():
     assert {t.verdict for t in found.targets if t.insider is None} == {"protected"}
     told = [t for t in found.targets if t.insider is not None and t.cells == target]
     assert [(t.verdict, round(t.low, 6), round(t.high, 6)) for t in told] == [(EXPOSED, 70.0, 70.0)]
+
+
+def test_other_groups_of_the_same_records_are_warned_of(tmp_path):
+    """Rows r0 and r2 together, less r2 of the first table, are the cell that the first one hides."""
+    n = [1, 40, 41, 50, 51, 52, 60, 61, 62, 70, 71, 72]
+    rows, columns = [f"r{k // 3}" for k in range(12)], [f"c{k % 3}" for k in range(12)]
+    fine = Table.of_records({"a": rows, "b": columns, "n": n}, ["a", "b"], frequency="n")
+    joined = ["g1" if row in ("r0", "r2") else "g2" for row in rows]
+    coarse = Table.of_records({"a": joined, "b": columns, "n": n}, ["a", "b"], frequency="n")
+    gaps = gaps_at(fine, ("r0", "c0"), ("r0", "c1"), ("r1", "c0"), ("r1", "c1"))
+    assert shown(coarse, np.zeros(len(coarse), dtype=bool), "g1", "c0") - shown(fine, gaps, "r2", "c0") == 1
+    Seed.new_file(tmp_path / "key")
+    seed = Seed.from_file(tmp_path / "key")
+    rules = [MinimumFrequency(3)]
+    publish(fine, gaps, find_sensitive(fine, rules), seed=seed).write(tmp_path / "fine.csv")
+    second = publish(coarse, np.zeros(len(coarse), dtype=bool), find_sensitive(coarse, rules), seed=seed)
+    assert {f.rule: f.level for f in second.findings}["repeated-release"] == "warn"
+    again = publish(fine, gaps, find_sensitive(fine, rules), seed=seed)
+    assert "repeated-release" not in {f.rule for f in again.findings}

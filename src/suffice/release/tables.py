@@ -242,9 +242,9 @@ class TableRelease(Exhibit):
                 rules, gaps = self.sensitivity.get(name), self.made.suppressed & ~cells
                 holds &= rules is not None and audit(self.made.table, gaps, rules, beforehand=self.beforehand).holds
         found = list[FormerTable]()
-        for (method, _), each in zip(formers, opened, strict=True):
-            many = sum(int(cells.sum()) for cells in each.values())
-            found.append(FormerTable(method, many, holds or not many, not method.startswith("adjust")))
+        for (method, former), each in zip(formers, opened, strict=True):
+            many, crossed = sum(int(cells.sum()) for cells in each.values()), self._memory.crosses(former)
+            found.append(FormerTable(method, many, holds or not many, not method.startswith("adjust"), crossed))
         return found
 
     def exhibit(self) -> dict[str, Any]:

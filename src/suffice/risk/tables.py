@@ -31,12 +31,14 @@ class FormerTable:
     opened: cells that it published and that are suppressed now
     holds: whether the audit holds with what both publish
     audited: whether it published cells as they are, or left them out
+    crossed: whether each has cells that the other has not, and some are suppressed: what both tell is in no audit
     """
 
     method: str
     opened: int
     holds: bool
     audited: bool = True
+    crossed: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,11 @@ class CellMemory:
         """Whether most cells that both have are equal."""
         common = self.words.keys() & other.words.keys()
         return bool(common) and sum(self.words[w][0] == other.words[w][0] for w in common) >= SAME * len(common)
+
+    def crosses(self, other: CellMemory) -> bool:
+        """Whether each has cells that the other has not, and suppressed ones are among all."""
+        apart = self.words.keys() - other.words.keys() and other.words.keys() - self.words.keys()
+        return bool(apart) and any(hidden for each in (self, other) for _, hidden in each.words.values())
 
     def opened_by(self, other: CellMemory, size: int) -> dict[str, Flags]:
         """Cells that are suppressed here and published there, for each value."""

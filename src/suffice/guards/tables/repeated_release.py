@@ -12,7 +12,8 @@ def repeated_release(risk: TableRisk) -> Finding | None:
 
     Without a ledger nobody knows of earlier ones: a note. The same cells once more, or more gaps than before that hold
     with all that is out, are harmless: decimals of two keys average to fits that follow from published cells. Cells
-    that a method changed are not: any second release of these stops.
+    that a method changed are not: any second release of these stops. Where each has cells that the other has not, no
+    audit has seen what both tell: warn.
     """
     if not risk.ledger:
         return Finding(
@@ -32,6 +33,16 @@ def repeated_release(risk: TableRisk) -> Finding | None:
             {"releases": len(others)},
         )
     failed = [each for each in risk.earlier if not each.holds]
+    crossed = sum(each.crossed for each in risk.earlier)
+    if not failed and crossed:
+        return Finding(
+            "repeated-release",
+            "warn",
+            f"{count(crossed, 'earlier release')} of the same data with other cells, some suppressed: what they "
+            "tell together was not audited.",
+            "Audit them as one: Table.linked([...]).",
+            {"releases": crossed},
+        )
     if not failed:
         return None
     opened = max(each.opened for each in failed)
