@@ -7,6 +7,7 @@ import pytest
 
 from suffice.demo import firms
 from suffice.errors import InputError, UsageError
+from suffice.tables.audit import audit
 from suffice.tables.rules import (
     DirectDisclosure,
     Dominance,
@@ -315,3 +316,16 @@ def test_totals_of_records_have_codes_by_dimension_and_second_names():
     assert len(table) == 9
     with pytest.raises(UsageError, match="b needs a code"):
         Table.of_records(data, ["a", "b"], total={"b": None})
+
+
+def test_a_value_that_says_how_many_a_record_stands_for_is_a_count():
+    records = {"a": list("xxyy"), "b": list("uvuv"), "n": [0, 1, 1, 9], "w": [1, 1, 1, 2]}
+    table = Table.of_records(records, ["a", "b"], ["n"], frequency="n")
+    assert table.counts == {"count", "n"}
+    inner = np.isin(np.arange(len(table)), [table.find(a, b) for a in "xy" for b in "uv"])
+    rules = [MinimumFrequency(2, zeros=True)]
+    by_name = {name: audit(table, inner, find_sensitive(table, rules, name)) for name in ("count", "n")}
+    assert by_name["n"].text().replace("'n'", "'count'") == by_name["count"].text()
+    assert "3 have two" in by_name["n"].text()
+    assert "lone contributor" not in by_name["n"].text()
+    assert not Table.of_records(records, ["a", "b"], ["n"], frequency="n", weight="w").counts

@@ -100,7 +100,8 @@ class Table:
             name: holds @ np.bincount(inner, each * people.weight, holds.shape[1])
             for name, each in {COUNT: people.frequency, **people.values}.items()
         }
-        whole = frozenset([COUNT]) if (people.weight == 1).all() else frozenset[str]()
+        counted = {COUNT, frequency} & sums.keys()  # what says how many a record stands for is a count by another name
+        whole = frozenset(counted) if (people.weight == 1).all() else frozenset[str]()
         zero = _impossible(grid, impossible, sums[COUNT])
         table = cls(grid, sums, whole, grid.complete(), ~wanted, zero, people, holds)
         table.check()
@@ -234,7 +235,8 @@ class Table:
         """
         if self.contributors is not None and self.holding is not None:
             parts = self.holding if groups is None else sparse.csr_array(groups @ self.holding)
-            return self.contributors.makeup(parts, None if name == COUNT else name, weights)
+            counted = name == COUNT or name in self.counts
+            return self.contributors.makeup(parts, None if counted else name, weights)
         value = self.values[name]
         known = self.known or Makeup.bare(value, None, None, None)
         records = value if name in self.counts else known.records
