@@ -100,7 +100,7 @@ class Table:
             name: holds @ np.bincount(inner, each * people.weight, holds.shape[1])
             for name, each in {COUNT: people.frequency, **people.values}.items()
         }
-        counted = {COUNT, frequency} & sums.keys()  # what says how many a record stands for is a count by another name
+        counted = sums.keys() & {COUNT, frequency}  # what says how many a record stands for is a count by another name
         whole = frozenset(counted) if (people.weight == 1).all() else frozenset[str]()
         zero = _impossible(grid, impossible, sums[COUNT])
         table = cls(grid, sums, whole, grid.complete(), ~wanted, zero, people, holds)
