@@ -10,10 +10,11 @@ import pytest
 
 from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
 from suffice.seed import Seed
+from suffice.statistics.safe_cells import SafeCells
 from suffice.tables.adjust.adjust import Adjustment, adjust
 from suffice.tables.adjust.kernel import Kernel
 from suffice.tables.columns import columns_of_file, numbers_of
-from suffice.tables.sensitivity import Sensitivity
+from suffice.tables.sensitivity import Prior, Sensitivity, find_sensitive
 from suffice.tables.table import Table
 from tests.places import SHARED, needs_shared
 
@@ -274,3 +275,32 @@ def test_a_key_decides_and_no_value_is_printed():
     assert (one.changes["v"] == same.changes["v"]).all()
     assert (one.changes["v"] != other.changes["v"]).any()
     assert repr(one).startswith("<")
+
+
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e11, 1e13])
+def test_small_cells_beside_huge_ones_are_moved_by_the_size_that_was_drawn(size: float) -> None:
+    inner = np.array([[10.0, size], [15.0, 2 * size], [12.0, 3 * size]])
+    full = np.pad(inner, ((0, 1), (0, 1)))
+    full[-1], full[:, -1] = full.sum(axis=0), full.sum(axis=1)
+    full[-1, -1] = inner.sum()
+    rows, columns = ["x", "y", "z", "Total"], ["u", "w", "Total"]
+    codes = [(a, b) for a in rows for b in columns]
+    cells = {"a": [a for a, _ in codes], "b": [b for _, b in codes], "v": full.ravel().tolist()}
+    table = Table.of_cells(cells, ["a", "b"], ["v"])
+    secret = find_sensitive(table, [], "v", priors=[Prior(("x", "u"), "unsafe", lower=2, upper=2)])
+    moved = []
+    for key in range(3):
+        made = adjust(table, secret, seed=Seed.for_tests(key))
+        assert made.error == 0
+        assert made.unsafe == 0
+        moved.append(abs(made.changes["v"][table.find("x", "u")]))
+    assert min(moved) >= 2 * (1 - 1e-2)
+    assert max(moved) <= 3 * (1 + 1e-2)
+    assert len(set(moved)) == 3
+
+
+def test_a_cell_that_did_not_move_is_unsafe_however_large_others_are() -> None:
+    before = np.array([[10.0], [1e13]])
+    safe = SafeCells(np.array([[True], [False]]), np.full((2, 1), 2.0), np.full((2, 1), 2.0), ["x", "y"])
+    assert safe.near(before, before).sum() == 1
+    assert not safe.near(before, np.array([[12.0], [1e13]])).any()

@@ -391,7 +391,7 @@ class _Request:
         kernels = [Kernel(self.table)] * len(self.given)
         signs = problem.signs_of(y)
         if family is None or self.keep is None:
-            return rounded(kernels, y, problem.original), kernels
+            return rounded(kernels, y, problem.original, problem.digits), kernels
         for _ in range(3 if self.keep == "moments" else 0):
             rows, right = family.rows(self.keep, y)
             y = self._settled(replace(problem, kept=rows, right=right), signs, family)

@@ -11,9 +11,13 @@ from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
 from suffice.progress import Progress
+from suffice.statistics.safe_cells import far_enough
+from suffice.tables.adjust.kernel import FINE, FINEST
 from suffice.tables.grid import Grid
 from suffice.tables.solver import SECONDS, Answer, Programme
 
+OWN = 24
+"""Binary digits of the least size."""
 Signs = NDArray[np.int8]
 """1 for up, -1 for down, 0 for a sensitive cell whose direction is open, or one that is not sensitive."""
 
@@ -52,6 +56,13 @@ class Problem:
         return float(np.max(np.maximum(self.up, self.down)[self.sensitive], initial=0.0)) / 1e3 or 1.0
 
     @property
+    def digits(self) -> int:
+        """Binary digits below the largest cell that changes need: the least size must have some of its own."""
+        least = np.min(np.minimum(self.up, self.down)[self.sensitive], initial=np.inf)
+        size = float(np.abs(self.original).max(initial=0.0)) / least if least > 0 else np.inf
+        return int(np.clip(np.ceil(np.log2(size or 1.0)) + OWN, FINE, FINEST)) if size < np.inf else FINEST
+
+    @property
     def one_way(self) -> Signs:
         """Signs of sensitive cells that can go in one direction only."""
         up, down = self.sensitive & (self.high >= self.up), self.sensitive & (-self.low >= self.down)
@@ -63,7 +74,7 @@ class Problem:
     def fits(self, y: Array, room: float = 1e-9) -> bool:
         """Whether changes are safe and within their bounds, but for the last digits."""
         slack = room * float(np.abs(self.original).max(initial=1.0))
-        safe = (y >= self.up - slack) | (y <= slack - self.down)
+        safe = far_enough(self.original, y, self.down, self.up)
         inside = (y >= self.low - slack) & (y <= self.high + slack)
         return bool((safe | ~self.sensitive).all() and inside.all())
 
