@@ -279,6 +279,7 @@ def publish(
     beforehand: as the audit takes it
     sources: files that the release may not replace
 
+    >>> import numpy as np
     >>> from suffice.tables.rules import MinimumFrequency
     >>> from suffice.tables.sensitivity import find_sensitive
     >>> counts = {"a": list("xxxyyyzzz"), "b": list("uvw") * 3, "n": [1, 9, 9, 9, 8, 7, 9, 9, 2]}
