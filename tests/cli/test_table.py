@@ -127,6 +127,44 @@ def test_hierarchies_and_metadata_are_not_overwritten(run):
     assert run(*judged, "-o", "cells.tab", "--force")[0] == 2
 
 
+def test_a_column_that_follows_from_another_by_chance_is_told(run):
+    Path("few.csv").write_text("region,sex\nn,f\ns,m\nw,m\n")
+    Path("sex.csv").write_text("child,parent\nf,Total\nm,Total\n")
+    said = "sex was taken as a coarser level of region; --hierarchy sex=FILE keeps it apart."
+    how = ("--dims", "region,sex", "--hierarchy", "sex=sex.csv")
+    judge = ("sensitive", "--records", "few.csv", "--rule", "frequency=3")
+    assert said in run("make", "few.csv", *how[:2], "-o", "o.csv")[1]
+    assert said in run(*judge, *how[:2])[1]
+    for words in (("make", "few.csv", *how, "-o", "apart.csv"), (*judge, *how)):
+        code, out, _ = run(*words)
+        assert (code, "coarser" in out) == (0, False)
+    assert len(cells("apart.csv")) == 12
+
+
+def test_one_column_of_protection_levels(run):
+    Path("levels.csv").write_text(
+        "a,b,v,p\nTotal,Total,90,\nx,Total,30,\ny,Total,60,\nTotal,u,40,\nTotal,w,50,\n"
+        "x,u,10,3\nx,w,20,\ny,u,30,\ny,w,30,\n"
+    )
+    code, out, _ = run("audit", "levels.csv", *HOW, "--protection", "p")  # that cell alone
+    assert (code, "exposed: a=x, b=u" in out) == (4, True)
+    Path("levels.csv").write_text(
+        "a,b,v,p,gap\nTotal,Total,90,,\nx,Total,30,,\ny,Total,60,,\nTotal,u,40,,\nTotal,w,50,,\n"
+        "x,u,10,3,1\nx,w,20,,1\ny,u,30,,1\ny,w,30,,1\n"
+    )
+    code, out, _ = run("audit", "levels.csv", *HOW, "--protection", "p", "--suppressed", "gap")
+    assert "sensitive cells: 0 exposed, 1 protected, 0 not judged" in out
+    code, _, err = run("decimals", "levels.csv", *HOW, "--protection", "p,q", "--suppressed", "gap", "-o", "o.csv")
+    assert (code, "for every value" in err) == (2, True)
+    words = ("--protection", "p", "--suppressed", "gap", "--accept", "audit=its sums were looked at")
+    assert run("decimals", "levels.csv", *HOW, *words, "-o", "o.csv")[0] == 0
+    assert run("ask", "nowhere.csv", "a=x")[0] == 7
+    for damage in ('{"given": null}', '{"given": 5, "confidential": "v"}', "[1]", "{", '{"given": ["a", "b"]}'):
+        Path("o.csv.certificate.json").write_text(damage)
+        code, _, err = run("ask", "o.csv", "a=x")
+        assert (code, "Give --dims and --value" in err) == (2, True)
+
+
 def test_the_largest_may_stand_in_any_order(run):
     Path("c.csv").write_text("a,v,second,first,n\nTotal,200,30,95,9\nx,100,3,95,4\ny,100,30,30,5\n")
     words = ("--dims", "a", "--value", "v", "--contributors", "n", "--rule", "dominance=1,70", "--json")

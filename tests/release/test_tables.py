@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from suffice.errors import FileError, GuardError, NotPreservedError, UsageError
@@ -107,10 +109,31 @@ def test_what_is_not_judged_or_exposed_stops_and_more_gaps_heal_it(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
     agreed = publish(table, rare(table).sensitive, rare(table), accept={"audit": "both have agreed"})
     certificate = agreed.write(tmp_path / "out.csv")
-    assert certificate.holds
+    assert not certificate.holds
+    said = "DOES NOT HOLD: the audit is not passed, which was accepted with a reason"
+    assert certificate.text().startswith(f"suffice certificate: {said}\n")
+    assert "NOT KEPT at the audit, accepted" in certificate.text()
     assert "both have agreed" in certificate.text()
-    assert "the audit is not passed" in certificate.text()
-    assert "protection" not in {claim.statistic for claim in certificate.claims}
+    paper = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert (paper["holds"], paper["verdict"]) == (False, said)
+    assert [claim["statistic"] for claim in paper["claims"] if not claim["holds"]] == ["protection"]
+    page = (tmp_path / "out.csv.certificate.html").read_text()
+    assert said in page
+    assert "every promise is kept" not in page
+
+
+def test_published_cells_are_drawn_as_published():
+    rows = {"a": list("xxxyyyzzz"), "b": list("uvw") * 3, "v": [3.0, 2.0, -5.0, 5.0, 7.5, 9.25, 4.5, 8.0, 6.25]}
+    table = Table.of_records(rows, ["a", "b"], ["v"])
+    inner = np.isin(np.arange(len(table)), [table.find(a, b) for a in "xyz" for b in "uvw"])
+    release = publish(table, inner, find_sensitive(table, [PPercent(10)], "v"), method="decimals")
+    frame = release.frame
+    noisy = frame.set_column(2, "v", pa.array([float(v) + 1e-12 for v in frame["v"].to_pylist()]))  # as sums may be off
+    release = replace(release, made=replace(release.made, frame=noisy))
+    assert CellsOfFile.read(table, noisy, ["v"]).cells[table.find("x", "Total"), 0] != 0
+    for private in (False, True):
+        (picture,) = release.pictures(private)
+        assert {codes[0]: row[picture.across.index("Total")].text for codes, row in picture.down}["x"] == "0"
 
 
 def test_modulo_and_few_dimensions_stop_together():
@@ -225,6 +248,13 @@ def test_several_values_each_need_rules():
 def test_wrong_requests_get_a_sentence(wrong: dict[str, object], said: str):
     with pytest.raises(UsageError, match=said):
         free(**{"method": "suppress", **wrong})  # type: ignore[arg-type]
+
+
+def test_what_is_sensitive_in_another_table_gets_a_sentence():
+    table = made()
+    for other in (made(N[:3]), made(N[::-1])):
+        with pytest.raises(UsageError, match="was found in another table"):
+            publish(table, gaps_of(table), rare(other))
 
 
 def test_a_pattern_of_another_table_gets_a_sentence():

@@ -322,3 +322,13 @@ def test_a_sum_that_one_draw_leaves_by_chance_is_not_told():
     assert by_chance.ask([cell])[0] == "hidden"
     still[1][made.inner == cell] = 0.0
     assert np.flatnonzero(by_chance.told()).tolist() == [cell]
+
+
+def test_linked_tables_without_their_lowest_cells_are_sent_to_a_formula():
+    data = {"a": list("xxyyzz") * 2, "b": list("uv") * 6, "c": list("ssssssrrrrrr"), "v": [1.0, 2, 3, 4, 5, 6] * 2}
+    linked = Table.linked([Table.of_records(data, ["a", dim], ["v"]) for dim in "bc"])
+    with pytest.raises(InputError, match="by a formula from records"):
+        decimals(linked, np.zeros(len(linked), dtype=bool), "v")
+    table = Table.of_records(data, None, ["v"], formula="a * b + a * c")
+    gaps = [table.find(a, b, "Total") for a in "xyz" for b in "uv"]
+    assert decimals(table, np.isin(np.arange(len(table)), gaps), "v").error < 1e-12

@@ -273,6 +273,25 @@ def test_rules_that_are_none(text):
         rule_of(text)
 
 
+@pytest.mark.parametrize(
+    ("rule", "numbers"),
+    [
+        (MinimumFrequency, (np.nan,)),
+        (MinimumFrequency, (3, False, -1.0)),
+        (FewContributors, (np.inf,)),
+        (PPercent, (np.nan,)),
+        (PPercent, (-10,)),
+        (PriorPosterior, (10, 0)),
+        (OnRequest, (0,)),
+        (Dominance, (1.5, 70)),
+        (Dominance, (9, 70)),
+    ],
+)
+def test_rules_of_numbers_that_are_none(rule, numbers):
+    with pytest.raises(UsageError, match=r"needs a number|whole number"):
+        rule(*numbers)
+
+
 def test_no_value_is_in_what_is_printed_of_a_table():
     table = behind([51234.0, 7.0])
     found = find_sensitive(table, [PPercent(10)], "v")

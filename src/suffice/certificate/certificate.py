@@ -95,6 +95,16 @@ class Certificate(Exhibit):
         return self.same_rows is not False and all(claim.holds for claim in self.claims)
 
     @property
+    def answered(self) -> bool:
+        """Whether it does not hold only in what somebody has answered for: it may leave, and says so."""
+        return False
+
+    @property
+    def verdict(self) -> str:
+        """The headline."""
+        return "HOLDS" if self.holds else "DOES NOT HOLD"
+
+    @property
     def program(self) -> str:
         return f"suffice {suffice.__version__}"
 
@@ -120,7 +130,7 @@ class Certificate(Exhibit):
         told = [(claim, " " * 2 * bool(claim.level) + claim.sentence) for claim in self.claims]
         width = max((len(sentence) for _, sentence in told), default=0)
         lines = [
-            f"suffice certificate: {'HOLDS' if self.holds else 'DOES NOT HOLD'}",
+            f"suffice certificate: {self.verdict}",
             *([f"  {self.file} . {self.date} . {self.program}", f"  sha256 {self.digest}"] if self.file else []),
             *self.head,
             f"  recomputed from {self.source}",
@@ -175,7 +185,8 @@ class Certificate(Exhibit):
         """What may travel; exact: with errors and ratios to all digits, for the data holder alone."""
         public = {key: value for key, value in asdict(self).items() if key != "private"}
         compared = None if self.coefficients is None else self.coefficients.told
-        more: dict[str, Any] = {"program": self.program, "summary": self.summary, "remarks": self.remarks}
+        more: dict[str, Any] = {"program": self.program, "verdict": self.verdict, "summary": self.summary}
+        more |= {"remarks": self.remarks}
         claims = [_public(claim) for claim in self.claims]
         more |= {"exact": [(claim.error, claim.ratio) for claim in self.claims]} if exact else {}
         return {

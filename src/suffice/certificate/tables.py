@@ -17,6 +17,7 @@ NOT_PROMISED = (
     "what earlier or other tables of the same records tell together with this one",
     "anything after rounding or editing the released file",
 )
+UNPROTECTED = "the audit is not passed, which was accepted with a reason"
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,22 @@ class TableCertificate(Certificate):
     """What the method has done, in a sentence."""
 
     @property
+    def answered(self) -> bool:
+        lost = {claim.statistic for claim in self.claims if not claim.holds}
+        return lost == {"protection"} and "audit" in self.accepted
+
+    @property
+    def verdict(self) -> str:
+        return f"{super().verdict}: {UNPROTECTED}" if self.answered else super().verdict
+
+    @property
     def summary(self) -> str:
         many = f"{count_of(self.cells, 'cell')} of {', '.join(self.confidential)} by {' and '.join(self.given)}"
         said = [f"{self.file or 'The release'} is a table of {many}, {self.suppressed:,} of them suppressed."]
         said += [self.about] if self.about else []
-        if not self.holds:
+        if self.answered:
+            said += ["Its suppressed cells are NOT shown to be protected: the audit is not passed. All else is there."]
+        elif not self.holds:
             return " ".join([*said, "NOT everything that was promised is there: see below."])
         said += ["What is listed as kept is what the confidential original gives, up to the error beside it."]
         last = "All else may differ." + " Suppressed cells are not to be read as the original's." * bool(

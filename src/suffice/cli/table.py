@@ -171,6 +171,9 @@ MARKED = _options(
     marked=Annotated[
         Some, typer.Option("--sensitive", metavar="COLUMN", help="Which cells are sensitive, where no rule says it.")
     ],
+    protection=Annotated[
+        Some, typer.Option(metavar="COLUMN", help="Protection levels, below and above; a cell with one is sensitive.")
+    ],
     lower=Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels below.")],
     upper=Annotated[Some, typer.Option(metavar="COLUMN", help="Protection levels above.")],
     beforehand=Annotated[
@@ -198,7 +201,8 @@ def audit(
 
     given = understood(cells, given)
     made = table_of(cells, given)
-    gaps, told = pattern(made, cells, given)
+    gaps, rules = pattern(made, cells, given)
+    told = rules[0] if rules else None
     how: dict[str, Any] = {"beforehand": bounds(made, cells, given), "exact": exact, "threads": threads}
     with Command(quiet, as_json)._watch() as progress:
         result = auditing.audit(made, gaps, told, given["value"], progress=progress, **how)
@@ -248,21 +252,11 @@ def _publish(
     from suffice.release.release import Places
     from suffice.release.tables import publish
     from suffice.seed import Seed
-    from suffice.tables.pattern import levels_of
 
     given = understood(cells, given)
     values = names(given["value"] or "")
     made = table_of(cells, given, values)
-    one = given | {"value": values[0] if values else None}
-    gaps, told = pattern(made, cells, one)
-    rules = [told] if told is not None else []
-    if given["rule"] or given["priors"]:
-        rules = [judge(made, given | {"value": value}) for value in values or (None,)]
-    elif given.get("protection"):
-        columns = names(given["protection"])
-        if len(columns) != len(values):
-            raise UsageError("--protection needs a column of levels for every value.")
-        rules = [levels_of(made, source(cells, given), *pair) for pair in zip(values, columns, strict=True)]
+    gaps, rules = pattern(made, cells, given, values)
     accept = pairs(how["accept"], "--accept", "REASON")
     seed = Seed.from_file(how["key_file"]) if how["key_file"] else None
     more: dict[str, Any] = {
@@ -301,11 +295,13 @@ def ask(
 ) -> None:
     """Answer any sum of a FILE of decimals, 'region=A,B & industry=I': published, publishable or hidden."""
     from suffice.cli import show
+    from suffice.files.kind import kind_of
     from suffice.tables.ask import StoredCells
     from suffice.tables.pattern import pattern_of
 
     given = dict.fromkeys([option.name for option in (*MADE, *MARKED, *JUDGED, *BEHIND)], None)
     given |= {"total": total, "hierarchy": hierarchy, "encoding": encoding}
+    kind_of(source(stored, given))  # there is such a file
     columns, name = _stored_columns(stored, dims, value)
     published = None
     if cells is not None:
@@ -334,13 +330,14 @@ def _stored_columns(stored: Path, dims: str | None, value: str | None) -> tuple[
 
     paper = stored.with_name(f"{stored.name}.certificate.json")
     known = attempt(lambda: json.loads(paper.read_text(encoding="utf-8"))) if paper.is_file() else None
-    told = known if isinstance(known, dict) else {}
-    columns, several = names(dims or "") or told.get("given", []), [value] if value else told.get("confidential", [])
+    told = [known.get(key) if isinstance(known, dict) else None for key in ("given", "confidential")]
+    given, values = ([*map(str, each)] if isinstance(each, list) else [] for each in told)
+    columns, several = names(dims or "") or given, [value] if value else values
     if not columns or not several:
         raise UsageError("Which columns are dimensions and value is not known.\nGive --dims and --value.")
     if len(several) > 1:
         raise UsageError(f"The file has several values: {', '.join(several)}.\nName one with --value.")
-    return list(columns), str(several[0])
+    return columns, several[0]
 
 
 def _describe(made: Table) -> None:
@@ -351,6 +348,16 @@ def _describe(made: Table) -> None:
     for axis in made.grid.axes:
         said = f"; each of {', '.join(axis.same)} is one cell with another code" if axis.same else ""
         say(f"  {axis.name}: {len(axis.codes):,} codes, {len(axis.leaves):,} of them lowest{said}")
+    _tell_levels(made)
+
+
+def _tell_levels(made: Table) -> None:
+    """Columns that follow from another one may do so by chance, in few records."""
+    from suffice.cli.show import say
+
+    for axis in made.grid.axes:
+        for name in axis.coarser:
+            say(f"{name} was taken as a coarser level of {axis.name}; --hierarchy {name}=FILE keeps it apart.")
 
 
 def _tell_sensitive(made: Table, found: Sensitivity, quiet: bool, as_json: bool) -> None:
@@ -364,6 +371,7 @@ def _tell_sensitive(made: Table, found: Sensitivity, quiet: bool, as_json: bool)
         show.say(f"{count:,} of {asked:,} cells of {found.value} are sensitive.")
         for name, number in by.items():
             show.say(f"  {name}: {number:,}")
+        _tell_levels(made)
 
 
 def _tell_audit(result: Audit, quiet: bool, as_json: bool) -> None:

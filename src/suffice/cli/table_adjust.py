@@ -8,15 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.cli.table import BEHIND, JUDGED, MADE, MARKED, Some, _options, _publish, table
+from suffice.cli.table import BEHIND, JUDGED, MADE, MARKED, Some, _publish, table
 from suffice.design.role import names
 
-LEVELS = [option for option in MARKED if option.name in ("marked", "lower", "upper")]
-LEVELS += _options(
-    protection=Annotated[
-        Some, typer.Option(metavar="COLUMN", help="Protection levels, below and above; a cell with one is sensitive.")
-    ]
-)
+LEVELS = [option for option in MARKED if option.name in ("marked", "protection", "lower", "upper")]
 
 
 @table.command("adjust")

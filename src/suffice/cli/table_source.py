@@ -160,10 +160,28 @@ def judge(made: Table, given: dict[str, Any]) -> Sensitivity:
     return find_sensitive(made, rules, given["value"], weights=given["weights"], priors=laid)
 
 
-def pattern(made: Table, cells: Path, given: dict[str, Any]) -> tuple[Any, Sensitivity | None]:
-    """Which cells are suppressed, and which are sensitive: rules say it, or the file itself."""
-    from suffice.tables.pattern import pattern_of
+def pattern(
+    made: Table, cells: Path, given: dict[str, Any], values: Sequence[str] = ()
+) -> tuple[Any, list[Sensitivity]]:
+    """Which cells are suppressed, and which are sensitive in each value: rules say it, or the file itself.
 
-    columns = (given[name] for name in ("value", "suppressed", "marked", "lower", "upper"))
-    gaps, told = pattern_of(made, source(cells, given), *columns)
-    return gaps, judge(made, given) if given["rule"] or given["priors"] else told
+    Where a column of protection levels is all that the file says, the cells that have one are suppressed.
+    """
+    import numpy as np
+
+    from suffice.tables.pattern import levels_of, pattern_of
+
+    file, asked = source(cells, given), list(values) or [given["value"]]
+    columns = (given[name] for name in ("suppressed", "marked", "lower", "upper"))
+    gaps, told = pattern_of(made, file, asked[0], *columns)
+    if given["rule"] or given["priors"]:
+        return gaps, [judge(made, given | {"value": value}) for value in asked]
+    if not given.get("protection"):
+        return gaps, [] if told is None else [told]
+    levels = names(given["protection"])
+    if len(levels) != len(asked):
+        raise UsageError("--protection needs a column of levels for every value.")
+    found = [levels_of(made, file, *pair) for pair in zip(asked, levels, strict=True)]
+    if not (given["suppressed"] or gaps.any()):
+        gaps = np.any([each.sensitive for each in found], axis=0)
+    return gaps, found

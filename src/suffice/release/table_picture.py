@@ -19,7 +19,7 @@ def pictures_of(
 ) -> tuple[TablePicture, ...]:
     """Every value, drawn: public ones hold crosses, or what fills them, and nothing else of suppressed cells.
 
-    shown: the cells as the file has them
+    shown: the cells as the file has them, published ones that it does not list as published
     """
     return tuple(_picture(made, k, shown[:, k], private, sensitive.get(name)) for k, name in enumerate(made.values))
 

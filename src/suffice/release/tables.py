@@ -112,7 +112,7 @@ class TableRelease(Exhibit):
                 back = read_back(target.path, Format.plain(kind), self.frame.schema, 1)
                 digest = digest_of(target.path)
             found = self._certificate(back, f"the written {kind} file", target.target.name, digest)
-            if not found.holds:
+            if not (found.holds or found.answered):
                 raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{found.text()}")
             paper.write(found.to_json().encode())
             page.write(public.page(found, self.pictures()).encode())
@@ -139,9 +139,12 @@ class TableRelease(Exhibit):
 
     def pictures(self, private: bool = False) -> tuple[TablePicture, ...]:
         """The table as it is drawn; private: with the original's suppressed cells."""
-        shown = CellsOfFile.read(self.made.table, self.frame, self.made.values).cells
+        made = self.made
+        file = CellsOfFile.read(made.table, self.frame, made.values)
+        sums = (made.unchanged & ~file.stored)[:, None] & ~np.isnan(made.before)  # as published, not as they add up
+        shown = np.where(sums, made.before, file.cells)
         marked = {name: each.sensitive for name, each in self.sensitivity.items()} if private else {}
-        return pictures_of(self.made, shown, private, marked)
+        return pictures_of(made, shown, private, marked)
 
     def _page(self, certificate: TableCertificate) -> str:
         audits = [(name, each.text() if each else "not audited") for name, each in self.audits.items()]
@@ -177,7 +180,7 @@ class TableRelease(Exhibit):
             self.method.name,
             source,
             None,
-            self._unprotected,
+            (),
             NOT_PROMISED if self.method.audited else ("any single cell: it may be changed", *NOT_PROMISED[2:]),
             True,
             accepted=self._accepted,
@@ -194,17 +197,12 @@ class TableRelease(Exhibit):
 
     def _protection(self) -> list[Claim]:
         """What the audit says, and no number of it: how many suppressed cells are sensitive is nobody's matter."""
-        if not self.audits or self._unprotected:
+        if not self.audits:
             return []
         holds = all(each is not None and each.holds for each in self.audits.values())
         said = "audit: what must not be told of suppressed cells cannot be computed, by anybody or by lone contributors"
-        lost = 0.0 if holds else inf
-        return [Claim("protection", said, lost, lost, "" if holds else "the audit")]
-
-    @property
-    def _unprotected(self) -> tuple[str, ...]:
-        """Said where somebody has answered for it."""
-        return ("the audit is not passed, which was accepted with a reason",) * ("audit" in self._accepted)
+        lost, accepted = 0.0 if holds else inf, "audit" in self._accepted
+        return [Claim("protection", said, lost, lost, "" if holds else "the audit" + ", accepted" * accepted)]
 
     @cached_property
     def _memory(self) -> CellMemory:
@@ -292,6 +290,8 @@ def publish(
     rules = {each.value: each for each in ([sensitivity] if isinstance(sensitivity, Sensitivity) else sensitivity)}
     asked = [values] if isinstance(values, str) else list(values or rules) or [value_of(table, None)]
     names = tuple(value_of(table, name) for name in asked)
+    for each in rules.values():
+        each.check(table)
     check_accepted(accept or {}, TABLE_GUARDS)
     taken = [axis.name for axis in table.grid.axes if axis.name in (*names, MARK)]
     if taken or MARK in names or len(set(names)) < len(names):

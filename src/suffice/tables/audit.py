@@ -137,6 +137,8 @@ def audit(
     """
     name = value_of(table, value if sensitivity is None else sensitivity.value)
     gaps = table.gaps(suppressed)
+    if sensitivity is not None:
+        sensitivity.check(table)
     _refuse_published_secrets(table, gaps, sensitivity, name)
     unknown = int((np.isnan(table.values[name]) & gaps).sum())
     if unknown and isinstance(beforehand, float):

@@ -29,6 +29,8 @@ class Axis:
     codes: tuple[str, ...]
     sums: tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
     same: Mapping[str, str] = field(default_factory=dict)
+    coarser: tuple[str, ...] = field(default=(), compare=False)
+    """Columns of the records that were taken as levels of it."""
 
     @classmethod
     def of(cls, name: str, sums: Sequence[Sum], more: Iterable[str] = ()) -> Axis:

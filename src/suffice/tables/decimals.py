@@ -219,7 +219,10 @@ def _inner(table: Table) -> tuple[NDArray[np.int64], sparse.csr_array]:
     bare = ~leaf & ~np.isin(np.arange(len(table)), table.totals)
     if bare.any():
         label = table.label(int(np.flatnonzero(bare)[0]))
-        raise InputError(f"The cell {label} has no parts in the table.\nDecimal numbers need all lowest cells.")
+        raise InputError(
+            f"The cell {label} has no parts in the table, and decimal numbers need all lowest cells.\n"
+            "Make linked tables as one, by a formula from records: region * industry + county * size."
+        )
     inner = np.flatnonzero(leaf)
     return inner, table.grid.holding(table.grid.codes[inner])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,8 @@ class Dimensions:
                 for child in near:
                     sums.append((word, {w: 1 for w, some in held[child].items() if some <= leaves and w != word}))
         sums += [(other, {total: 1}) for other in tops[1:] if other not in seen]  # a second name of the total
-        return Axis.of(base, [(word, parts) for word, parts in sums if parts], codes[base].words)
+        axis = Axis.of(base, [(word, parts) for word, parts in sums if parts], codes[base].words)
+        return replace(axis, coarser=tuple(name for name in members if name != base))
 
     def _parts(
         self, axes: Sequence[Axis], bases: Mapping[str, Sequence[str]], codes: Mapping[str, _Column]

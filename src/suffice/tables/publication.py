@@ -59,10 +59,15 @@ class Publication:
         """The original's cells, a column for every value."""
         return np.column_stack([self.table.values[name] for name in self.values])
 
+    @cached_property
+    def unchanged(self) -> Flags:
+        """Cells that are to be the original's, in the file or as sums of its cells."""
+        return np.asarray((~self.suppressed if self.published is None else self.published) & ~self.table.hidden)
+
     def kept(self, after: CellsOfFile) -> tuple[CellPromise, ...]:
         """All that a file with its cells must have."""
         names = [self.table.label(cell) for cell in range(len(self.table))]
-        published = (~self.suppressed if self.published is None else self.published) & ~self.table.hidden
+        published = self.unchanged
         shown = PublishedCells(published, after.stored, after.size, names)
         return (
             Additivity(self.table.relations, [names[cell] for cell in self.table.totals]),

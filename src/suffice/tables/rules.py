@@ -27,6 +27,13 @@ class PrimaryRule:
 
     name: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        """Refuses numbers that no rule can have; shares of which others are taken are above zero."""
+        for name, number in vars(self).items():
+            if number is not None and not (0 <= number < np.inf and (number or name not in ("k", "q"))):
+                above = " above zero" if name in ("k", "q") else ", which is not negative"
+                raise UsageError(f"The rule {self.name} needs a number {name}{above}.")
+
     def sensitive(self, cells: Makeup) -> Flags:
         """Which cells are sensitive, seen by themselves."""
         return np.asarray(self.level(cells) > SLACK * cells.size)
@@ -102,6 +109,13 @@ class Dominance(PrimaryRule):
     n: float
     k: float
     name: ClassVar[str] = "dominance"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n % 1 or not 1 <= self.n <= 8:
+            raise UsageError(
+                "Dominance looks at a whole number of the largest contributors, 1 to 8.\nWrite dominance=n,k."
+            )
 
     def sensitive(self, cells: Makeup) -> Flags:
         top = slice(0, int(self.n))
@@ -195,10 +209,8 @@ def rule_of(text: str) -> PrimaryRule:
         given: Any = [float(number) for number in numbers.split(",")]
     except ValueError:
         raise UsageError(f"The rule {text!r} needs numbers.\nWrite {shape}.") from None
-    if len(given) != len(names) or not all(0 <= number < np.inf for number in given) or 0 in given[1:]:
-        raise UsageError(f"The rule {text!r} needs {len(names)} numbers, none negative.\nWrite {shape}.")
-    if rule is Dominance and (given[0] % 1 or not 1 <= given[0] <= 8):
-        raise UsageError("Dominance looks at a whole number of the largest contributors, 1 to 8.\nWrite dominance=n,k.")
+    if len(given) != len(names):
+        raise UsageError(f"The rule {text!r} needs {len(names)} numbers.\nWrite {shape}.")
     return rule(*given)
 
 

@@ -55,6 +55,17 @@ class Sensitivity:
     cost: Array
     rules: tuple[PrimaryRule, ...] = ()
     weights: str = "largest"
+    judged: Array | None = None
+    """The value's cells that the rules have seen."""
+
+    def check(self, table: Table) -> None:
+        """Refuses a table that it is not of."""
+        cells = table.values[value_of(table, self.value)]
+        other = len(self.sensitive) != len(cells)
+        if not other and self.judged is not None:
+            other = bool((np.abs(self.judged - cells) > 1e-9 * np.abs(cells)).any())
+        if other:
+            raise UsageError(f"What is sensitive in {self.value!r} was found in another table.\nFind it in this one.")
 
     def frame(self) -> dict[str, list[object]]:
         """Columns for the frame of the table."""
@@ -112,7 +123,7 @@ def find_sensitive(
                 f"The protection level laid down for {table.label(cell)} is above the cell's value: no cell is "
                 "negative, so no pattern can give that.\nLower it."
             )
-    return Sensitivity(name, sensitive, lower, upper, tuple(map(tuple, why)), forced, cost, tuple(rules), weights)
+    return Sensitivity(name, sensitive, lower, upper, tuple(map(tuple, why)), forced, cost, tuple(rules), weights, x)
 
 
 def value_of(table: Table, value: str | None) -> str:
