@@ -45,7 +45,7 @@ class TableCertificate(Certificate):
         said = [f"{self.file or 'The release'} is a table of {many}, {self.suppressed:,} of them suppressed."]
         said += [self.about] if self.about else []
         if self.answered:
-            said += ["Its suppressed cells are NOT shown to be protected: the audit is not passed. All else is there."]
+            said += ["Its suppressed cells are NOT shown to be protected: the audit is not passed."]
         elif not self.holds:
             return " ".join([*said, "NOT everything that was promised is there: see below."])
         said += ["What is listed as kept is what the confidential original gives, up to the error beside it."]
