@@ -29,7 +29,7 @@ def canonical_correlation(risk: Assessment) -> Finding | None:
     if level is None:
         return None
     numbers = {"canonical": risk.resemblance.canonical, "null": null}
-    return Finding("canonical-correlation", level, _message(risk, null, level), _remedy(level), numbers)
+    return Finding("canonical-correlation", level, _message(risk, null, level), _remedy(risk, level), numbers)
 
 
 def _level(risk: Assessment, null: float) -> Severity | None:
@@ -55,7 +55,9 @@ def _message(risk: Assessment, null: float, level: Severity) -> str:
     )
 
 
-def _remedy(level: Severity) -> str:
+def _remedy(risk: Assessment, level: Severity) -> str:
     if level == "note":
         return "Protect fewer columns together, use fewer given terms, or more records."
+    if risk.request.independent and risk.zeros:
+        return "Zeros that stay tell it: rotate with zeros=free, or IPSO; or protect fewer columns together."
     return "Use IPSO or a smaller correlation; where nothing is carried over, protect fewer columns together."

@@ -168,8 +168,13 @@ def assess(
     below = like.signs or signs
     related = dependent(pair.E, design.confidential)
     emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
+    request = Request.of(method, design, seed, columns)
+    if all(
+        each.anew for each in done.strata
+    ):  # what still follows the original are zeros that are kept: a rule says so
+        request = replace(request, independent=True)
     found = Assessment(
-        request=Request.of(method, design, seed, columns),
+        request=request,
         freedom=freedom,
         groups=groups,
         leverage=by_units(done.marked, account, Leverage.of(done.strata)),

@@ -124,3 +124,15 @@ def test_a_walk_of_one_column_has_its_third_power() -> None:
     for key in (1, 2):
         made = Rotate().walk(task, Seed.for_tests(key).derive("alone")).Ystar
         assert abs(skewness(made)[0] / skewness(y)[0] - 1) < 0.15
+
+
+def test_no_sum_tells_a_giant_within_a_tenth() -> None:
+    """Moving it by a tenth, which changes nothing but its powers, is no more than a unit of each sum."""
+    Y = money(300)
+    Y[0, 0] = 5 * Y[:, 0].max()
+    sums = ColumnSums.of(Y, law_of(Y), counts=False)
+    assert sums is not None
+    z = float((Y[0, 0] - sums.mean[0]) * sums.inverse[0])
+    third, fourth = np.linalg.norm(sums.W[0]) * (1.1**3 - 1) * z**3, sums.fourth[0] * (1.1**4 - 1) * z**4
+    assert third < 1.2
+    assert 1 < fourth < 1.2

@@ -14,6 +14,9 @@ from suffice.algorithms.rotation.densities import Densities
 THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.1, 0.7
 """How far these sums may be from the original's: third powers so many errors of a sample, but no less than a share of
 their sum; fourth powers a share; counts so many errors."""
+TOLD = 0.1
+"""A share of the largest value within which no unit tells it: a sum of r-th powers of which one record has a share s,
+and which is kept within u of itself, tells that record within u / (r s)."""
 ALONE = 1e-3
 """Of a unit of third powers, squared, at least: what columns that are nearly one another must not share."""
 CUTS, BETWEEN = 19, 20
@@ -62,7 +65,8 @@ class ColumnSums:
         size = np.maximum(np.abs(weight @ Z**3), weight.sum())
         V = _error(Z, weight)
         error = np.sqrt(np.maximum(np.diag(V), (ALONE * size) ** 2))
-        unit = np.maximum(THIRD * error, LEAST * size)
+        three, four = (np.abs(Z**r * weight[:, None]).max(axis=0) for r in (3, 4))
+        unit = np.maximum.reduce([THIRD * error, LEAST * size, 3 * TOLD * three])
         s, U = np.linalg.eigh(V / np.outer(error, error))
         many = min(CUTS, n // BETWEEN) if counts else 0
         share = np.arange(1, many + 1) / (many + 1)
@@ -71,7 +75,7 @@ class ColumnSums:
             open_ = (Y[:, j] != 0) | ~law.empty[j]
             cuts[:, j] = law.quantiles(j, share, Y[:, j])
             count[:, j] = 1 / (COUNT * np.sqrt((weight[open_] ** 2).sum() * share * (1 - share)))
-        fourth = np.divide(1 / FOURTH, weight @ Z**4, out=np.zeros(k), where=inverse > 0)
+        fourth = np.divide(1, np.maximum(FOURTH * (weight @ Z**4), 4 * TOLD * four), out=np.zeros(k), where=inverse > 0)
         made = cls(
             mean, inverse, U / np.sqrt(np.maximum(s, ALONE)) / unit[:, None], fourth, cuts, count, w, np.zeros(0)
         )
