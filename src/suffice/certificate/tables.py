@@ -64,7 +64,8 @@ class TableCertificate(Certificate):
 
     @property
     def unit(self) -> str:
-        return "errors are shares of the absolute cells that are added up"
+        others = any(claim.statistic in ("means", "slope", "moments") for claim in self.claims)
+        return "errors are shares of the absolute cells that are added up" + ", of moments standard deviations" * others
 
 
 def certify_cells(

@@ -18,6 +18,8 @@ SENTENCES = {
     "slope": "means of sets of cells, and of released on original ones slope 1 and intercept 0",
     "moments": "means, variances and covariances of sets of cells",
 }
+MOST = 8
+"""Sets that are named in a sentence."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +68,8 @@ class CellMoments(CellPromise):
 
     def claim(self, before: Array, after: Array) -> Claim:
         errors, room = self.errors(before.T.ravel(), after.T.ravel())
-        found = Claim.worst(self.keep, SENTENCES[self.keep], errors, room, self.said)
+        names = [*self.sets][:MOST] + [f"and {len(self.sets) - MOST:,} others"] * (len(self.sets) > MOST)
+        found = Claim.worst(self.keep, f"{SENTENCES[self.keep]}: {', '.join(names)}", errors, room, self.said)
         return replace(found, promised=self.promised)
 
     def ratios(self, before: Array, after: Array) -> dict[str, tuple[float, float]]:

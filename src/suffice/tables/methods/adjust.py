@@ -19,8 +19,8 @@ from suffice.tables.table import Table
 
 PENDING = "judged by the release"
 DONE = (
-    "Cells were changed so that none tells too much, and as little as that allows; all totals are the sums of their "
-    "parts. No cell is to be read as the original's."
+    "Cells were changed so that none tells too much; all totals are the sums of their parts. No cell is to be read as "
+    "the original's."
 )
 
 
