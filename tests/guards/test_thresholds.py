@@ -209,6 +209,9 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("linkage", {"linkage": near(900, 181, 1), "shared": True}, "warn"),
     ("rank-linkage", {"ranks": RankMatches(linked=near(1001, 51, 1))}, None),
     ("rank-linkage", {"ranks": RankMatches(linked=near(1001, 51.1, 1))}, "stop"),
+    ("rank-linkage", {"ranks": RankMatches(linked=near(48, 9, 4))}, None),  # luck: four trials of twelve records
+    ("rank-linkage", {"ranks": RankMatches(linked=near(48, 10, 4))}, "stop"),
+    ("rank-intersection", {"ranks": RankMatches(alone=near(48, 9, 4))}, None),
     ("rank-intersection", {"ranks": RankMatches(alone=near(1001, 51, 1))}, None),
     ("rank-intersection", {"ranks": RankMatches(alone=near(1001, 51.1, 1))}, "stop"),
     ("giants", {"giants": {"wages": near(10, 10)}, "promises": ("distribution",)}, "warn"),

@@ -155,6 +155,41 @@ def test_constant_columns_are_left_out_and_said_unless_all_are():
         suffice.assess(still, still, none)
 
 
+def test_a_column_that_is_too_small_to_be_squared_is_not_called_constant():
+    tiny = table(a=1e-300 * np.arange(60))
+    with pytest.raises(InputError, match="'a' are too small to be squared"):
+        suffice.assess(tiny, tiny, ROLES)
+    assert suffice.assess(table(a=1e-100 * np.arange(60)), table(a=1e-100 * np.arange(60)), ROLES, measures="copies")
+
+
+@pytest.mark.parametrize(
+    ("asked", "match"),
+    [
+        ({"aligned": "no"}, "`aligned` is str"),
+        ({"measures": 3}, "`measures` holds int"),
+        ({"measures": []}, "No measure is named"),
+        ({"where": 5}, "`where` is int"),
+        ({"analyses": [3]}, "`analyses` holds int"),
+        ({"analyses": 3}, "`analyses` holds int"),
+    ],
+)
+def test_what_is_no_text_gets_a_sentence(asked, match):
+    with pytest.raises(UsageError, match=match):
+        suffice.assess(table(), table(), ROLES, **asked)
+    if "aligned" not in asked:
+        release = suffice.protect(table(), ROLES, seed=suffice.Seed.for_tests(1))
+        with pytest.raises(UsageError, match=match):
+            release.assess(**asked)
+
+
+def test_definitions_say_what_is_computed():
+    said = {name: MEASURES[name].definition for name in MEASURES}
+    assert "sqrt(k / n)" in said["interval-overlap"]
+    assert "weighted where there is a weight" in said["canonical-correlation"]
+    for name in ("interval-disclosure", "interval-disclosure-nearest"):
+        assert "between two ranks, counted from both" in said[name]
+
+
 def test_a_large_pair_is_sampled_and_it_is_said():
     rng = np.random.default_rng(1)
     Y = rng.normal(size=(300, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import comb
 from pathlib import Path
@@ -26,7 +27,9 @@ from suffice.risk.membership import membership, separation
 from suffice.risk.model_inference import model_inference
 from suffice.risk.model_risk import main_effects, model_risk, poisson_means
 from suffice.risk.probabilistic_linkage import probabilistic_linkage
+from suffice.risk.ranks import rank_matches
 from suffice.risk.robust_intervals import robust_distances, robust_intervals
+from suffice.risk.sample import RecordSample
 from suffice.risk.sd_intervals import sd_intervals
 from suffice.risk.singling_out import singling_out
 from suffice.risk.sparse_records import neighbours, sparse_records
@@ -139,6 +142,19 @@ def test_one_in_a_hundred_may_be_alarmed(n: int):
     others = -np.r_[np.zeros(n // 100), np.full(n - n // 100, 9.0)]
     members = -np.r_[np.linspace(1, 2, 9), 10.0]
     assert separation(members, others).found == 0.9
+
+
+def test_unrelated_records_of_groups_are_linked_as_often_as_by_chance():
+    """The larger of two rankings finds more than 1 / n: an excess of .04 in tens, were chance put there."""
+    rng, labels, found = np.random.default_rng(1), np.repeat(np.arange(50), 10), []
+    for _ in range(3):
+        Y, Ystar = rng.normal(size=(2, len(labels), 3))
+        sample = RecordSample(("a", "b", "c"), Y, Ystar, np.zeros(len(labels), dtype=np.int64), labels)
+        found.append(rank_matches(sample).linked.excess)
+    assert abs(np.mean(found)) < 0.02
+    copied = rank_matches(replace(sample, Ystar=Y)).linked
+    assert copied.excess == 1
+    assert copied.chance == pytest.approx(copied.of / 10)
 
 
 @pytest.mark.parametrize("name", ["rank-linkage", "rank-intersection"])

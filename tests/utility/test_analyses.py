@@ -181,6 +181,36 @@ def test_assess_takes_analyses_and_a_subdomain():
         suffice.assess(original, released, roles, where="income > 1000")
 
 
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("glm-binomial: y > -99 ~ x", False),
+        ("glm-binomial: x > 0 ~ x", False),
+        ("glm-binomial: x > 0 ~ q", False),  # one level of q alone
+        ("glm-poisson: q ~ C(h)", False),
+        ("glm-poisson: o ~ x", False),
+        ("glm-binomial: y > 0 ~ x + C(r)", True),
+        ("glm-binomial: k > 4 ~ z", True),  # rare
+        ("glm-poisson: k ~ x * z", True),
+    ],
+)
+def test_a_likelihood_without_a_maximum_is_said(text: str, stands: bool):
+    columns = file()
+    columns |= {"q": ((columns["x"] > 0.5) * 1.0), "o": np.zeros(N), "h": columns["x"] > 0.5}
+    data = pa.table(columns)
+    roles = suffice.Roles(confidential=["x", "y"])
+    score = suffice.assess(data, data, roles, analyses=text, measures="interval-overlap")["interval-overlap"]
+    assert ("did not come to stand (separation)" in score.outcome.said) is not stands
+    assert fitted(text, columns).converged is stands
+
+
+def test_errors_of_a_release_of_another_size_are_those_of_the_originals_size():
+    one, four = (pa.table({name: list(column) * times for name, column in file().items()}) for times in (1, 4))
+    roles = suffice.Roles(confidential=["x", "y"])
+    score = suffice.assess(one, four, roles, analyses="lm: y ~ x", measures="interval-overlap")["interval-overlap"]
+    assert score.value > 0.99  # half as wide, were they not multiplied: .75
+
+
 def test_a_fit_without_residuals_is_the_same_or_not_and_that_is_said():
     columns = file()
     total = pa.table({**columns, "t": 3 * columns["x"] - columns["z"] + 1e3})

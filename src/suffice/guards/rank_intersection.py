@@ -14,7 +14,7 @@ def rank_intersection(risk: Assessment) -> Finding | None:
     Beyond chance, which is one record in all. Windows are as far as values went: whoever knows p has them.
     """
     alone = risk.closeness.ranks.alone
-    if not alone.excess > STOP:
+    if not alone.beyond(STOP):
         return None
     return Finding(
         "rank-intersection",

@@ -15,7 +15,7 @@ def rank_linkage(risk: Assessment) -> Finding | None:
     Beyond chance. Distances in values are those of the giants, and miss it: at p = .2 on 13 columns they link 12 %.
     """
     linked = risk.closeness.ranks.linked
-    if not linked.excess > STOP:
+    if not linked.beyond(STOP):
         return None
     return Finding(
         "rank-linkage",

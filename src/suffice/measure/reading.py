@@ -313,7 +313,14 @@ def _ends(block: Block, names: Sequence[str]) -> list[Array]:
 
 
 def _varying(rows: Rows, names: tuple[str, ...], notes: list[str]) -> Iterator[str]:
-    varies = dict(zip(names, FileNumbers(rows, names).spread.sd > 0, strict=True)) if names else {}
+    if not names:
+        return iter(())
+    spread = FileNumbers(rows, names).spread
+    varies = dict(zip(names, spread.high > spread.low, strict=True))
+    if tiny := [name for name, width in zip(names, spread.high - spread.low, strict=True) if 0 < width < 1 / LARGEST]:
+        raise InputError(
+            f"Numbers of {tiny[0]!r} are too small to be squared.\nMultiply the column by a constant first."
+        )
     if still := [name for name in names if not varies[name]]:
         notes.append(f"Columns with one value in the original are left out: {escaped(', '.join(still))}.")
     return (name for name in names if varies[name])

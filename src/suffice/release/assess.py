@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from suffice.design.condition import parse as parse_condition
@@ -16,7 +17,7 @@ from suffice.files.format import in_encoding
 from suffice.files.source import named_sources, open_rows
 from suffice.measure.reading import paired
 from suffice.progress import Progress, listener
-from suffice.release.measures import chosen, scored
+from suffice.release.measures import chosen, scored, worded
 from suffice.release.release import Release, kept_files
 from suffice.release.scores import MeasureScore, Scores
 from suffice.risk import averaging
@@ -36,7 +37,7 @@ def assess(
     measures: Sequence[str] | str | None = None,
     *,
     aligned: bool | None = None,
-    analyses: Sequence[str] = (),
+    analyses: Sequence[str] | str = (),
     where: str | None = None,
     progress: Progress | bool | None = None,
     threads: int | None = None,
@@ -62,7 +63,9 @@ def assess(
     several = list(released) if isinstance(released, list | tuple) else [released]
     if not several:
         raise UsageError("No release is given. Give one at least.")
-    wanted = chosen(measures)
+    if not isinstance(aligned, bool | np.bool_ | None):
+        raise UsageError(f"`aligned` is {type(aligned).__name__}. Write True or False, or leave it out.")
+    wanted, models = chosen(measures), _models(analyses)
     with one_blas_thread():
         listening = listener(progress)
 
@@ -71,23 +74,34 @@ def assess(
 
         before, *after = map(opened, (original, *several))
         aside = None if holdout is None else opened(holdout)
-        pair, notes = paired(before, after, roles, aligned, aside, analyses, _named(analyses, where), where)
+        pair, notes = paired(before, after, roles, aligned, aside, models, _named(models, where), where)
         files = [original, *several, holdout]
         kept = tuple(("the data", each) for data in files for each in named_sources(data))
         return replace(scored(pair, notes, wanted, listening), kept=kept)
 
 
+def _models(analyses: Sequence[str] | str) -> list[str]:
+    return worded(analyses, "analyses", 'Write ["lm: wages ~ turnover"].')
+
+
 def _named(analyses: Sequence[str], where: str | None) -> list[str]:
     """Columns that analyses and a condition name."""
+    if not isinstance(where, str | None):
+        raise UsageError(f'`where` is {type(where).__name__}. Write a condition as text: "income > 110000".')
     named = [Analysis.parse(text).columns for text in analyses]
     return list(dict.fromkeys(chain(*named, parse_condition(where).columns if where is not None else ())))
 
 
 def of_release(
-    release: Release, holdout: Any, measures: Sequence[str] | str | None, analyses: Sequence[str], where: str | None
+    release: Release,
+    holdout: Any,
+    measures: Sequence[str] | str | None,
+    analyses: Sequence[str] | str,
+    where: str | None,
 ) -> Scores:
     """Of a release that has not left: the rows of both in one order, as they were read."""
-    wanted, sets, coding = chosen(measures), release.sets or (release,), release.coding
+    wanted, models = chosen(measures), _models(analyses)
+    sets, coding = release.sets or (release,), release.coding
     roles, drawn = release.design.roles, release.done.drawn is not None
 
     def read(rows: Rows) -> Rows:  # categories as they leave; what else is coded is measured as numbers
@@ -110,8 +124,8 @@ def of_release(
             plain,
             not drawn,
             aside,
-            analyses,
-            _named(analyses, where),
+            models,
+            _named(models, where),
             where,
         )
         pair = replace(pair, past=_past(sets[0].assessment), dates=(*pair.dates, *coding.dates))

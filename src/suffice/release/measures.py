@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -81,11 +81,21 @@ MEASURES: Mapping[str, Measure] = {each.name: each for file in (*RISK, *UTILITY)
 """All measures by name: an import and a name above make one known."""
 
 
+def worded(given: Sequence[str] | str, name: str, instead: str) -> list[str]:
+    """One text, or several, as a list."""
+    found = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    if other := [type(each).__name__ for each in found if not isinstance(each, str)]:
+        raise UsageError(f"`{name}` holds {other[0]}, and must be text, or a list of texts. {instead}")
+    return found
+
+
 def chosen(names: Sequence[str] | str | None) -> list[Measure] | None:
     """Measures by their names; None where all are meant."""
     if names is None:
         return None
-    found = [names] if isinstance(names, str) else list(names)
+    found = worded(names, "measures", "Give names of measures.")
+    if not found:
+        raise UsageError("No measure is named. Leave `measures` out, and all that can be taken are.")
     for name in found:
         if name not in MEASURES:
             raise UsageError(

@@ -170,7 +170,7 @@ class Release(Exhibit):
         holdout: Any = None,
         measures: Sequence[str] | str | None = None,
         *,
-        analyses: Sequence[str] = (),
+        analyses: Sequence[str] | str = (),
         where: str | None = None,
     ) -> Scores:
         """NOT FOR RELEASE: what it gives away and what it is good for, before it is written: see `suffice.assess`.

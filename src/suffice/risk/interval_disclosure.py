@@ -79,8 +79,8 @@ def of_another(Y: Array) -> float:
 
 
 WINDOWS = (
-    "share of original values in the closed window of floor(n p / 100) ranks (equal values share the middle one) to "
-    "either side of "
+    "share of original values in the closed window of floor(n p / 100) ranks (equal released values share the middle "
+    "one; where that is between two ranks, counted from both of them) to either side of "
 )
 MEASURES = (
     Measure(

@@ -12,8 +12,9 @@ from suffice.algebra.array import Array
 
 CLOSE, SPREAD = 0.05, 0.1
 """Near: within this share of the value and of the standard deviation, whichever is less: 5 % of a year is a century."""
-SURE = 2.0
-"""Standard deviations from a threshold at which hardly any other key would be judged otherwise."""
+SURE, LUCK = 2.0, 3.0
+"""Standard deviations from a threshold at which hardly any other key would be judged otherwise, and from
+chance at which hardly any release of few records is by luck."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Matches:
     def excess(self) -> float:
         """The share of what chance leaves that is found all the same: 0 is chance, 1 is all."""
         return (self.found - self.chance) / (self.of - self.chance) if self.of > self.chance else 0.0
+
+    def beyond(self, threshold: float) -> bool:
+        """Whether the excess is above a threshold, and no luck: 9 of 48 may be found where chance is 4."""
+        luck = sqrt(max(0.0, self.chance * (1 - self.chance / self.of))) if self.of else 0.0
+        return self.excess > threshold and self.found > self.chance + LUCK * luck
 
     def doubtful(self, threshold: float) -> bool:
         """Whether so few were looked at that another key may put the excess on the other side of a threshold."""

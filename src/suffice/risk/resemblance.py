@@ -225,7 +225,8 @@ MEASURES = (
         SHARE,
         "higher is riskier",
         "largest correlation of a combination of the original's columns with one of the release's, of residuals beside "
-        "the given columns, within groups; null: the 99.9 % point where both are unrelated",
+        "the given columns, within groups, weighted where there is a weight; null: the 99.9 % point where both "
+        "are unrelated",
         "Hotelling (1936); Johnstone (2008)",
         whole=True,
     ),

@@ -39,6 +39,8 @@ CELLS = 2**27
 """Of the matrix of a model that is fitted in steps: a gigabyte. Least squares need none."""
 
 
+STILL = 0.1
+"""Of a linear predictor: a fit that has a maximum would hardly move any more; without one a step is 1, ever again."""
 PERFECT = 1e-12
 """Of the length of a response: what a fit leaves below this is rounding."""
 
@@ -183,10 +185,10 @@ class ModelMatrix:
             )
         X = self._matrix(columns, slice(0, n))
         basis = TermBasis.of(reduce(add, (RFactor.of(X[rows]) for rows in pieces(n))).R)
-        found = maximum(
-            held(basis.columns(X), y, *(() if w is None else (w,))), FAMILIES[self.analysis.model.removeprefix("glm-")]
-        )
-        return _likelihood(self.names, basis, found, n)
+        Q, family = basis.columns(X), FAMILIES[self.analysis.model.removeprefix("glm-")]
+        found = maximum(held(Q, y, *(() if w is None else (w,))), family)
+        still = bool(np.abs(Q @ found.step).max() < STILL)
+        return _likelihood(self.names, basis, replace(found, converged=found.converged and still), n)
 
     def _weights(self, columns: Columns) -> Array | None:
         """Those of the records, with a mean of 1."""

@@ -93,7 +93,9 @@ def _overlaps(pair: FilePair) -> Value:
     apart = max(float(np.abs(each.differences).max(initial=0.0)) for each in found)
     said = [f"the largest difference is {apart:.3g} standard errors of the original"]
     lost = [each.analysis for each in found if not (each.before.converged and each.after.converged)]
-    said += [f"the fit of {analysis} did not come to stand" for analysis in lost]
+    said += [
+        f"the fit of {analysis} did not come to stand (separation): its intervals say nothing" for analysis in lost
+    ]
     exact = [each.analysis for each in found if (each.before.errors[each.told] == 0).any()]
     said += [f"{analysis} leaves no residual: a coefficient is the same, or not" for analysis in exact]
     said += [weighted] if weighted else []
@@ -109,7 +111,8 @@ MEASURES = (
         "higher is better",
         "mean over analyses, and in each over coefficients, of half the sum of the overlap of their 95 % intervals in "
         "the two files over the length of each; of several releases the mean of the estimates, with the mean of their "
-        "variances",
+        "variances; standard errors of a release of k records are multiplied by sqrt(k / n), as if it had the "
+        "original's n",
         "Karr et al. (2006); Raab, Nowok & Dibben (2016)",
         together=True,
     ),

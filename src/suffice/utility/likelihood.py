@@ -59,12 +59,16 @@ class Family:
 
 @dataclass(frozen=True, repr=False)
 class Maximum:
-    """Where the likelihood is largest: coefficients of Q, the curvature; if it came to stand."""
+    """Where the likelihood is largest: coefficients of Q, the curvature; if it came to stand.
+
+    step: Newton's next one; where there is no maximum (separation) it leads on and on, though nothing rises any more
+    """
 
     coefficients: Array
     curvature: Array
     likelihood: float
     converged: bool
+    step: Array
 
 
 def maximum(fold: Fold, family: Family) -> Maximum:
@@ -86,7 +90,7 @@ def maximum(fold: Fold, family: Family) -> Maximum:
     (best, score, curvature), converged, left = seen(c), False, NEWTON
     while left and not converged:
         left -= 1
-        direction = np.linalg.lstsq(curvature, score, rcond=1e-13)[0]
+        direction = _step(curvature, score)
         size, before = 1.0, best
         worth = float(score @ direction) > SURE * n
         for _ in range(HALVINGS if worth else 1):
@@ -96,7 +100,11 @@ def maximum(fold: Fold, family: Family) -> Maximum:
                 break
             size /= 2
         converged = best - before <= STILL * n
-    return Maximum(c, curvature, best, converged)
+    return Maximum(c, curvature, best, converged, _step(curvature, score))
+
+
+def _step(curvature: Array, score: Array) -> Array:
+    return np.asarray(np.linalg.lstsq(curvature, score, rcond=1e-13)[0])
 
 
 def held(*columns: Array) -> Fold:
