@@ -23,6 +23,7 @@ from suffice.risk.k_anonymity import k_anonymity
 from suffice.risk.keys import KeyCounts, key_counts
 from suffice.risk.l_diversity import l_diversity, too_alike
 from suffice.risk.linkability import linkability
+from suffice.risk.matches import Matches
 from suffice.risk.membership import membership, separation
 from suffice.risk.model_inference import model_inference
 from suffice.risk.model_risk import main_effects, model_risk, poisson_means
@@ -155,6 +156,15 @@ def test_unrelated_records_of_groups_are_linked_as_often_as_by_chance():
     copied = rank_matches(replace(sample, Ystar=Y)).linked
     assert copied.excess == 1
     assert copied.chance == pytest.approx(copied.of / 10)
+
+
+def test_luck_of_few_records_is_doubted_and_stops_nothing():
+    few = Matches(9, 4.0, 1.0)  # one release of nine records, which four trials then judge
+    assert few.doubtful(0.05, luck=True)
+    assert not few.doubtful(0.05)
+    assert not Matches(36, 9.0, 4.0).beyond(0.05)
+    assert Matches(9, 9.0, 1.0).beyond(0.05)
+    assert not Matches(9, 9.0, 1.0).doubtful(0.05, luck=True)
 
 
 @pytest.mark.parametrize("name", ["rank-linkage", "rank-intersection"])

@@ -61,8 +61,8 @@ class Closeness:
         judged = [(matches, OUTLIERS) for _, matches in self.sets()]
         judged += [(matches, GIANTS) for matches in self.giants.values()]
         judged += [(matches, rule) for matches in self.nearness.values() for rule in (NEARNESS, OWN)]
-        judged += [(self.ranks.linked, RANKS), (self.ranks.alone, RANKS)]
-        return any(matches.doubtful(threshold) for matches, threshold in judged)
+        few = any(matches.doubtful(RANKS, luck=True) for matches in (self.ranks.linked, self.ranks.alone))
+        return few or any(matches.doubtful(threshold) for matches, threshold in judged)
 
 
 Key = TypeVar("Key")

@@ -35,12 +35,19 @@ class Matches:
 
     def beyond(self, threshold: float) -> bool:
         """Whether the excess is above a threshold, and no luck: 9 of 48 may be found where chance is 4."""
-        luck = sqrt(max(0.0, self.chance * (1 - self.chance / self.of))) if self.of else 0.0
-        return self.excess > threshold and self.found > self.chance + LUCK * luck
+        return self.excess > threshold and self.found > self._by_luck
 
-    def doubtful(self, threshold: float) -> bool:
-        """Whether so few were looked at that another key may put the excess on the other side of a threshold."""
+    @property
+    def _by_luck(self) -> float:
+        return self.chance + LUCK * (sqrt(max(0.0, self.chance * (1 - self.chance / self.of))) if self.of else 0.0)
+
+    def doubtful(self, threshold: float, luck: bool = False) -> bool:
+        """Whether so few were looked at that another key may put the excess on the other side of a threshold.
+
+        luck: of a rule that asks whether it is `beyond` the threshold
+        """
         expected = self.chance + threshold * (self.of - self.chance)
+        expected = max(expected, self._by_luck) if luck else expected
         spread = sqrt(max(0.0, expected * (1 - expected / self.of))) if self.of else 0.0
         return abs(self.found - expected) < SURE * spread
 
