@@ -450,3 +450,18 @@ def test_levels_below_and_above_are_apart():
     assert {round(t.upper / t.value, 9) for t in pooled} == {0.5}
     with pytest.raises(InputError, match="a=x, b=u is negative"):
         find_sensitive(table, [], "v", priors=[Prior(("x", "u"), "unsafe", lower=-1.0)])
+
+
+def test_an_end_far_beyond_the_suppressed_cells_is_an_end():
+    """Thirty cells of 1 in a row with a published total: each may be 30 at most."""
+    codes = [(a, f"c{k}") for a in "xy" for k in range(30)]
+    a, b = zip(*codes, strict=True)
+    table = Table.of_records({"a": a, "b": b, "v": [1.0] * 60}, ["a", "b"], ["v"])
+    gaps = np.array([not table.label(cell).endswith("Total") for cell in range(len(table))])
+    cell = table.find("x", "c0")
+    for above, verdict in ((20.0, PROTECTED), (40.0, EXPOSED)):
+        told = find_sensitive(table, [], "v", priors=[Prior(("x", "c0"), "unsafe", lower=1, upper=above)])
+        every = audit(table, gaps, told, exact=True).targets
+        found = [t for t in every if t.insider is None and t.cells[0][0] == cell and not t.is_sum]
+        assert [t.verdict for t in found] == [verdict]
+        assert found[0].high == pytest.approx(30)

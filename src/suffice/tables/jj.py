@@ -15,7 +15,6 @@ from suffice.errors import InputError, UsageError, attempt
 from suffice.tables.axis import Axis, Sum
 from suffice.tables.cellfile import CellFile
 from suffice.tables.columns import text_of
-from suffice.tables.solver import FAR
 from suffice.tables.table import Table
 
 TERM = re.compile(r"(\d+)\s*\(\s*([+-]?\d+(?:\.0*)?)\s*\)")
@@ -102,7 +101,7 @@ def jj_text(table: Table, name: str, more: Mapping[str, Sequence[Any]], beforeha
     sensitive, suppressed, lower, upper = (
         more.get(each, none) for each in ("sensitive", "suppressed", "lower", "upper")
     )
-    far = FAR * (float(np.abs(x).max(initial=0.0)) or 1.0)
+    far = 10 * (float(np.abs(x).max(initial=0.0)) or 1.0)  # of a cell of which nobody knows an end
     low, high = np.full(size, -far if (x < 0).any() else 0.0), np.full(size, far)
     if beforehand is not None:
         low, high = np.maximum(low, x - beforehand * np.abs(x)), x + beforehand * np.abs(x)

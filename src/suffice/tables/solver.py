@@ -14,7 +14,7 @@ from suffice.errors import InfeasibleError
 from suffice.progress import Progress
 
 FAR = 10.0
-"""Times the largest cell: beyond that, a cell is called unbounded."""
+"""Times all cells together: beyond that, a cell is called unbounded."""
 SCALE = 1e5
 """What the largest cell of a problem in real numbers becomes: the solver's tolerances are absolute, 1e-7."""
 SECONDS = 60.0
@@ -47,7 +47,8 @@ class Polytope:
 
     @property
     def far(self) -> float:
-        return FAR * (float(np.abs(self.start).max(initial=0.0)) or 1.0)
+        """No equation that holds a cell back lets it grow beyond all that there is."""
+        return FAR * (float(np.abs(self.start).sum()) or 1.0)
 
     def box(self) -> tuple[Array, Array]:
         """How far x may go from the start, in the solver's units."""
