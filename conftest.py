@@ -2,7 +2,10 @@
 
 import os
 import sys
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -18,3 +21,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """What must pass does not depend on luck; `--hypothesis-seed=N` tries other examples."""
     if config.getoption("--hypothesis-seed") is None and config.getoption("--hypothesis-profile") is None:
         settings.load_profile("fixed")
+
+
+@pytest.fixture(autouse=True)
+def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys follow from the name of the test; with `--hypothesis-seed=N`, from N too."""
+    from suffice import seed  # NumPy is loaded only now
+
+    made, of = count(), f"{request.node.nodeid} {request.config.getoption('--hypothesis-seed')}"
+    monkeypatch.setattr(
+        seed, "secrets", SimpleNamespace(token_bytes=lambda n: sha256(f"{of} {next(made)}".encode()).digest()[:n])
+    )

@@ -22,8 +22,8 @@ from suffice.seed import USED, Seed
 
 SUFFIX = ".ledger"
 ALIKE, OWN = 0.5, 0.6
-"""The share of a sample that columns have in common which are the same; the share of cells with a value of their own
-from which a column is known by its values."""
+"""The share of a sample that columns have in common which are the same, of what is not chance; the share of cells with
+a value of their own from which a column is known by its values."""
 PART, SURE = 0.9, 8
 """The share of a sample that a file has in common with one of which it is a part; values in this sample, at least."""
 _WRITERS: defaultdict[Path, Lock] = defaultdict(Lock)
@@ -64,11 +64,19 @@ class Trace:
     def alike(self, other: Trace) -> bool:
         """Whether most of both is the same, or of one where it is a part of the other."""
         common, fewer = len({*self.sample} & {*other.sample}), min(len(self.sample), len(other.sample))
-        if common > 0 and common >= ALIKE * fewer:
+        chance = min(1.0, max(self.chance, other.chance))
+        if common > 0 and common >= min(PART, chance + ALIKE * (1 - chance)) * fewer:
             return True
         part, whole = sorted([self, other], key=lambda each: each.bits)
         few = part._at(whole.bits)  # of a part nearly all are in the whole; whole numbers meet by chance
         return len(few & {*whole.sample}) >= max(SURE, PART * len(few))
+
+    @property
+    def chance(self) -> float:
+        """Of the values of a column, the share that another of the same kind has too, at most: whole numbers of few
+        digits meet. Twice the share that half of the records has in common with the other half."""
+        counts = np.array([*self.sample.values()], dtype=np.float64)
+        return float(2 * (1 - 2 ** (1 - counts)).sum() / max(1.0, (1 - 2**-counts).sum()))
 
     def _at(self, bits: int) -> set[str]:
         """One in 2^bits of the values."""

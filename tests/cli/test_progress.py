@@ -37,7 +37,7 @@ def test_long_work_is_seen_within_two_seconds_though_it_says_nothing(
     monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO]
 ):
     monkeypatch.setattr(sys, "stderr", stream())
-    with Command()._watch() as progress:
+    with Command().watch() as progress:
         assert sys.stderr.getvalue() == ""
         time.sleep(1.5)
         seen = sys.stderr.getvalue()
@@ -50,7 +50,7 @@ def test_long_work_is_seen_within_two_seconds_though_it_says_nothing(
 @pytest.mark.parametrize("how", [{"quiet": True}, {"as_json": True}])
 def test_nobody_wants_to_look(monkeypatch: pytest.MonkeyPatch, how: dict[str, bool]):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with Command(**how)._watch() as progress:
+    with Command(**how).watch() as progress:
         assert progress is None
 
 

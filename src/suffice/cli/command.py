@@ -49,7 +49,7 @@ class Command:
         seeded: bool,
     ) -> None:
         """What the work gives, written and told; where findings forbid writing, only the private report is written."""
-        with self._watch() as progress:
+        with self.watch() as progress:
             release = work(progress)
             why = show.refusal(release.findings, self.in_a_plan)
             if why is None:
@@ -65,7 +65,7 @@ class Command:
         if why is not None:
             raise show.BlockingFindings(why, document)
 
-    def _watch(self) -> AbstractContextManager[Watch | None]:
+    def watch(self) -> AbstractContextManager[Watch | None]:
         """A bar in a terminal, lines elsewhere, and nothing where that was asked for."""
         return nullcontext() if self.quiet or self.as_json else Watch(sys.stderr.isatty())
 
@@ -95,7 +95,7 @@ class Command:
         """Certify a pair of files, and say whether they agree."""
         from suffice.certificate.verification import verify
 
-        with self._watch() as progress:
+        with self.watch() as progress:
             options = {"threads": threads, "encoding": encoding, "keeps": keeps}
             result = verify(original, released, roles, progress=progress, **options)  # type: ignore[arg-type]
         document = show.parsed(result.to_json())
@@ -121,7 +121,7 @@ class Command:
         files = [original, *released, *([asked["holdout"]] if asked["holdout"] else [])]
         if output is not None:
             scores_target(output, force, files)  # before the work, not after it
-        with self._watch() as progress:
+        with self.watch() as progress:
             scores = assess(original, released, roles, progress=progress, **asked)
         if output is not None:
             scores.write(output, force=force, apart=files)

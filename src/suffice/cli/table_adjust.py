@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.cli.table import BEHIND, JUDGED, MADE, MARKED, Some, _publish, table
+from suffice.cli.table import publish_cells, table
+from suffice.cli.table_options import BEHIND, JUDGED, MADE, MARKED, Some
 from suffice.design.role import names
 
 LEVELS = [option for option in MARKED if option.name in ("marked", "protection", "lower", "upper")]
@@ -49,4 +50,4 @@ def adjust(
         asked["planes"] = (dimension, *names(codes))
     method = build_table_method("adjust", asked)
     how = {"key_file": key_file, "accept": accept, "report": report, "force": force, "threads": None}
-    _publish(cells, output, given | {"suppressed": None, "beforehand": None}, method, how, quiet, as_json)
+    publish_cells(cells, output, given | {"suppressed": None, "beforehand": None}, method, how, quiet, as_json)

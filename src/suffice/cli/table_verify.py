@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.cli.table import MADE, Counts, Some, _options, table
+from suffice.cli.table import table
+from suffice.cli.table_options import MADE, Counts, Some, options_of
 from suffice.cli.table_source import hierarchies, listed, source, totals, understood
 from suffice.design.role import names
 from suffice.errors import UsageError
 
-COMPARED = _options(
+COMPARED = options_of(
     value=Annotated[Some, typer.Option(metavar="COLUMNS", help="The values that are compared.")],
     counts=(Counts, False),
     suppressed=Annotated[

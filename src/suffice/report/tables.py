@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from suffice.report.page import Document, render
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class DrawnCell:
     """One cell: what is written in it, and how it is shaded (suppressed, sensitive, total), in words of its own."""
 
@@ -17,7 +17,7 @@ class DrawnCell:
     original: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class TablePicture:
     """A value of a table: codes of the last dimension across, those of the others down.
 

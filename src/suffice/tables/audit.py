@@ -176,7 +176,7 @@ def _refuse_published_secrets(table: Table, gaps: Flags, sensitivity: Sensitivit
         raise InputError(f"A cell is suppressed that must be published: {label}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class _Look:
     """One request: the table, the value, and what is asked of it."""
 

@@ -29,7 +29,7 @@ class Contradiction(InfeasibleError):
     """The solver has shown that there is no answer."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class Polytope:
     """All x with `rows` x = `right` and `low` <= x <= `high`, seen from `start`, one of them."""
 
@@ -152,7 +152,7 @@ class Answer:
         return max(0.0, self.cost - self.bound) / max(abs(self.cost), 1e-12)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class Programme:
     """The least cost.x with `least` <= `rows` x <= `most`, `low` <= x <= `high`, some of x whole."""
 
