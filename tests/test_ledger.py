@@ -139,7 +139,7 @@ def test_a_column_is_known_by_most_of_its_values() -> None:
 
 def test_whole_numbers_of_few_digits_meet_by_chance() -> None:
     rng = np.random.default_rng(1)
-    one, two = (rng.lognormal(mean, 1, 300).round() for mean in (5, 5.5))
+    one, two = (rng.lognormal(mean, 1, 300).round() for mean in (5.8, 6))
     for key in range(40):
         seed = Seed.for_tests(key)
 
@@ -150,7 +150,7 @@ def test_whole_numbers_of_few_digits_meet_by_chance() -> None:
 
         corrected = np.where(np.arange(300) < 9, two, one)
         assert not trace(one).same(trace(two))
-        assert trace(one).same(trace(corrected)) or not trace(one).telling
+        assert trace(one).same(trace(corrected))
 
 
 def test_it_holds_no_value_and_no_name_of_a_confidential_column(tmp_path: Path) -> None:
