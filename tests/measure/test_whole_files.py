@@ -16,7 +16,8 @@ from suffice.release.measures import MEASURES
 N = 300
 WHOLE = [name for name, each in MEASURES.items() if each.whole]
 ALONE = [name for name in WHOLE if "several releases" not in MEASURES[name].needs]
-ROLES = suffice.Roles(confidential=["a", "b", "c"], given="C(k)", keep=["l"], weight="w", missing="drop")
+MODELS = ["lm: a ~ b + C(k)", "glm-binomial: a > 1 ~ c + C(l)"]
+ROLES = suffice.Roles(confidential=["a", "b", "c"], given="C(k)", keep=["l"], weight="w", missing="patterns")
 
 
 def files() -> tuple[pa.Table, pa.Table]:
@@ -31,14 +32,15 @@ def files() -> tuple[pa.Table, pa.Table]:
 
 @pytest.fixture(scope="module")
 def found() -> suffice.Scores:
-    return suffice.assess(*files(), ROLES, measures=ALONE, aligned=True, where="a < 5")
+    return suffice.assess(*files(), ROLES, measures=ALONE, aligned=True, where="a < 5", analyses=MODELS)
 
 
 def test_these_are_most_of_what_can_be_folded():
     asked = """distance-linkage interval-disclosure sd-intervals nearness rank-nearness copies copies-anywhere
         information-loss propensity-2 propensity-3 skewness-bias kurtosis-bias correlations eigenvalues
         standardised-change kolmogorov-smirnov wasserstein hellinger tables tables-divergence canonical-correlation
-        k-anonymity l-diversity individual-risk model-risk replicated-uniques attribute-disclosure memory"""
+        k-anonymity l-diversity individual-risk model-risk replicated-uniques attribute-disclosure memory
+        propensity-mixed interval-overlap model-choice"""
     assert {*asked.split()} <= {*WHOLE}
 
 
@@ -47,7 +49,13 @@ def test_files_that_are_not_held_have_the_same_scores(found, tmp_path: Path, mon
         pq.write_table(each, tmp_path / f"{name}.parquet", row_group_size=70)
     monkeypatch.setattr("suffice.measure.reading.CELLS", 100)  # 25 records
     scores = suffice.assess(
-        tmp_path / "before.parquet", tmp_path / "after.parquet", ROLES, measures=ALONE, aligned=True, where="a < 5"
+        tmp_path / "before.parquet",
+        tmp_path / "after.parquet",
+        ROLES,
+        measures=ALONE,
+        aligned=True,
+        where="a < 5",
+        analyses=MODELS,
     )
     assert any("sampled" in note for note in scores.notes)
     for each in scores:
@@ -61,7 +69,7 @@ def test_blocks_do_not_matter(found, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("suffice.measure.numbers.PIECE", 50)
     seen = total(lambda A: [len(A)], FileNumbers.of(np.zeros((N, 1))))
     assert len(seen) > 5
-    scores = suffice.assess(*files(), ROLES, measures=ALONE, aligned=True, where="a < 5")
+    scores = suffice.assess(*files(), ROLES, measures=ALONE, aligned=True, where="a < 5", analyses=MODELS)
     for each in scores:
         assert each.value == pytest.approx(found[each.name].value, rel=1e-7, abs=1e-12), each.name
 
@@ -71,11 +79,13 @@ def test_a_column_with_holes_and_a_release_of_its_own_length(tmp_path: Path, mon
     before, after = files()
     after = after.slice(0, 200)
     names = [name for name in ALONE if "aligned rows" not in MEASURES[name].needs]
-    there = suffice.assess(before, after, ROLES, measures=names)
+    there = suffice.assess(before, after, ROLES, measures=names, analyses=MODELS)
     pq.write_table(before, tmp_path / "before.parquet")
     pq.write_table(after, tmp_path / "after.parquet")
     monkeypatch.setattr("suffice.measure.reading.CELLS", 100)
-    for each in suffice.assess(tmp_path / "before.parquet", tmp_path / "after.parquet", ROLES, measures=names):
+    for each in suffice.assess(
+        tmp_path / "before.parquet", tmp_path / "after.parquet", ROLES, measures=names, analyses=MODELS
+    ):
         assert each.outcome == there[each.name].outcome, each.name
 
 

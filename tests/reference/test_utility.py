@@ -18,7 +18,7 @@ from suffice.utility.propensity import mixed_propensity
 from suffice.utility.propensity_tree import tree_propensity
 from suffice.utility.standardised_change import standardised_change
 from suffice.utility.table_fit import TableFit
-from suffice.utility.two_files import TwoFiles
+from suffice.utility.two_files import TwoFiles, column_terms
 from tests.places import SHARED, matrix, needs_shared
 
 pytestmark = needs_shared
@@ -90,7 +90,8 @@ def test_synthpop_propensity_by_a_logistic_model(label: str, names: tuple[str, .
     assert found.told.specks == pytest.approx(float(row["SPECKS"]), rel=R)
     assert found.told.correct == pytest.approx(float(row["PO50"]), rel=R)
     assert found.told.wilcoxon == float(row["U"])
-    A = np.hstack([np.ones((both.n, 1)), *(both.terms(name) for name in names)])
+    columns = [(both.codes.get(name, both.numbers.get(name)), name in both.codes) for name in names]
+    A = np.hstack([np.ones((both.n, 1)), *(column_terms(*each)(each[0]) for each in columns)])
     assert np.mean((stopped(A, both.released) - 0.5) ** 2) == pytest.approx(float(row["pMSE"]), rel=1e-10)
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
+import suffice
 from suffice.measure.pair import FilePair
 from suffice.release.measures import MEASURES, taken
 from suffice.utility.correlations import correlation, correlation_loss
@@ -20,7 +21,7 @@ from suffice.utility.propensity import mixed_propensity, polynomial_propensity
 from suffice.utility.propensity_tree import tree_propensity
 from suffice.utility.standardised_change import standardised_change
 from suffice.utility.table_fit import TableFit
-from suffice.utility.two_files import TwoFiles
+from suffice.utility.two_files import TwoFiles, column_terms
 from suffice.utility.wasserstein import wasserstein
 
 NEW = [
@@ -176,15 +177,34 @@ def test_mixed_terms_are_dummies_numbers_and_holes():
     two = {"x": np.array([2.0, 2.0, np.nan, 1.0] * 10), "r": pa.array(["a", "c", None, "b"] * 10)}
     files = TwoFiles.of(one, two)
     assert mixed_propensity(files).parameters == 1 + 2 + 3
-    assert files.terms("x")[:, 1].sum() == 20
     before, after = files.counts(["x", "r"])
     assert (before.sum(), after.sum()) == (40, 40)
+
+
+@pytest.mark.parametrize("missing", ["drop", "patterns"])
+def test_missing_numbers_count_where_they_are_kept(missing: str):
+    """Files whose numbers are of one law, and miss in the half of one and in a tenth of the other."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(2, 300))
+    x[0, ::10], x[1, ::2] = np.nan, np.nan
+    one, two = (pa.table({"x": each, "r": rng.choice(["a", "b"], 300)}) for each in x)
+    roles = suffice.Roles(confidential=["x"], keep=["r"], missing=missing)
+    scores = suffice.assess(one, two, roles, measures=["propensity-mixed", "tables", "hellinger", "propensity-2"])
+    told = mixed_propensity(TwoFiles.of(*({"x": np.asarray(t["x"]), "r": t["r"].combine_chunks()} for t in (one, two))))
+    kept = missing == "patterns"
+    assert (scores["propensity-mixed"].outcome.parts["ratio"] > 20) is kept
+    assert (scores["propensity-mixed"].value == told.pmse) is kept
+    assert (scores["tables"].value > 10) is kept
+    assert (scores["hellinger"].value > 0.3) is kept
+    assert scores["propensity-2"].outcome.parts["ratio"] < 6
+    assert ("but where missing cells count" in scores.notes[0]) is kept
 
 
 def test_a_category_of_many_levels_has_dummies_of_its_most_frequent_ones():
     one = {"r": pa.array(["a"] * 50 + ["b"] * 30 + [f"{i}" for i in range(400)])}
     files = TwoFiles.of(one, one)
-    assert files.terms("r", 2).sum(axis=0).tolist() == [100, 60]
+    codes = files.codes["r"]
+    assert column_terms(codes, True, 2)(codes).sum(axis=0).tolist() == [100, 60]
     assert mixed_propensity(files).parameters == 301
 
 

@@ -37,6 +37,7 @@ class FilePair:
     dates: columns of numbers that count days, or what their type counts: 10 % of such a number means nothing
     past: what the ledger tells of this release with the earlier ones, as the guards judge it
     rows: all records of the original and of every release, where those above are a sample
+    holed: all records with those that lack a number, where missing cells are kept and the others leave them out
     """
 
     roles: Roles
@@ -51,6 +52,7 @@ class FilePair:
     past: Mapping[str, float] = field(default_factory=dict)
     dates: tuple[str, ...] = ()
     rows: tuple[Rows, ...] = ()
+    holed: tuple[Rows, ...] = ()
 
     @classmethod
     def of_arrays(
@@ -86,11 +88,11 @@ class FilePair:
     @cached_property
     def all_rows(self) -> tuple[Rows, ...]:
         """All records of the original and of every release: of a sample in memory that has no others, these."""
-        return self.rows or tuple(ArrayRows(each, _kinds(each)) for each in (self.before, *self.after))
+        return self.rows or tuple(map(as_rows, (self.before, *self.after)))
 
-    def whole(self, name: str) -> tuple[Columns, Columns]:
-        """One column of all records, of the original and of its first release."""
-        before, after = (rows.gather([name]) for rows in self.all_rows[:2])
+    def whole(self, name: str, holes: bool = False) -> tuple[Columns, Columns]:
+        """One column of all records, of the original and of its first release; with holes, if these are kept."""
+        before, after = (rows.gather([name]) for rows in ((holes and self.holed) or self.all_rows)[:2])
         return before, after
 
     @cached_property
@@ -139,8 +141,11 @@ class FilePair:
         """The pair with every one of its releases alone."""
         if len(self.after) == 1:
             return iter([self])
-        own = [(*self.rows[:1], each) for each in self.rows[1:]] or [()] * len(self.after)
-        return (replace(self, after=(one,), rows=rows) for one, rows in zip(self.after, own, strict=True))
+        rows, holed = (
+            [(*files[:1], each) for each in files[1:]] or [()] * len(self.after) for files in (self.rows, self.holed)
+        )
+        own = zip(self.after, rows, holed, strict=True)
+        return (replace(self, after=(one,), rows=two, holed=three) for one, two, three in own)
 
     def some(self, most: int | None) -> FilePair:
         """The pair with at most so many records of each file: of aligned files the same of all."""
@@ -154,12 +159,17 @@ class FilePair:
             after = tuple(rest)
         aside = None if self.aside is None else taken(self.aside, sample_places(length(self.aside), most))
         said = f"{most:,} of {self.sampled.partition(' of ')[2] or count_of(length(self.before), 'record')}"
-        return replace(self, before=before, after=after, aside=aside, sampled=said, rows=())
+        return replace(self, before=before, after=after, aside=aside, sampled=said, rows=(), holed=())
 
     def _files(self) -> Iterator[Columns]:
         yield from (self.before, *self.after)
         if self.aside is not None:
             yield self.aside
+
+
+def as_rows(file: Columns | Rows) -> Rows:
+    """Columns in memory as rows."""
+    return file if isinstance(file, Rows) else ArrayRows(file, _kinds(file))
 
 
 def _kinds(columns: Columns) -> dict[str, Kind]:

@@ -71,9 +71,12 @@ def paired(
         read[:count], said = _joined(read[:count], wanted, roles.identifiers)
         notes += said
     plain, same = tuple(name for name in roles.confidential if name not in categories), bool(aligned or joined)
+    holed = read
     read = _complete(read, count if same else 0, (*plain, *_weight(roles)), wanted, roles, notes)
+    kept = roles.missing == "patterns" and read != holed
     _small_enough(read, plain, roles.weight)
     if where is not None:
+        holed = _within(holed, 0, where, wanted, [])[0] if kept else []
         read, lost = _within(read, count if same else 0, where, wanted, notes)
         same = same and not lost
     held = [_held(rows, wanted) for rows in read]
@@ -102,6 +105,7 @@ def paired(
         some[apart[0]] if apart else "",
         dates=tuple(name for name in before.kinds if before.kinds[name] == "date"),
         rows=tuple(read[:count]) if apart else (),
+        holed=tuple(holed[:count]) if kept else (),
     )
     if holdout is not None:
         notes += _apart(pair)
@@ -253,7 +257,8 @@ def _complete(
         return list(files)
     lost[:alike] = [np.logical_or.reduce(lost[:alike])] * alike
     gone = ", ".join(f"{np.sum(each):,} of {np.size(each):,}" for each in lost)
-    notes.append(f"Records with missing cells are left out: {gone} in the files as they were given.")
+    but = ", but where missing cells count" if roles.missing == "patterns" else ""
+    notes.append(f"Records with missing cells are left out{but}: {gone} in the files as they were given.")
     if any(np.sum(~each) < 2 for each in lost):
         raise InputError("Fewer than two records have no missing cell.\nUse fewer confidential columns.")
     return [_kept(rows, ~each, wanted) for rows, each in zip(files, lost, strict=True)]

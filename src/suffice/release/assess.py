@@ -117,7 +117,7 @@ def of_release(
 
     with one_blas_thread():
         aside = None if holdout is None else open_rows(holdout, release.rows.threads, None)
-        plain = replace(roles, labels=(), missing="drop")
+        plain = replace(roles, labels=(), missing="patterns" if roles.missing == "patterns" else "drop")
         pair, notes = paired(
             read(release.rows),
             [read(leaving(each)) for each in sets],

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -22,10 +20,10 @@ from suffice.design.formula import parse as parse_formula
 from suffice.design.levels import missing
 from suffice.design.term import Codes, Expansion, coding, number
 from suffice.errors import InputError, UsageError, suggest
-from suffice.measure.pair import Columns, FilePair
+from suffice.measure.pair import Columns, FilePair, as_rows
 from suffice.rows.arrow import as_float
-from suffice.rows.rows import Block
-from suffice.utility.likelihood import FAMILIES, Maximum, TermBasis, held, maximum, pieces
+from suffice.rows.rows import Block, Kind, Product, Rows
+from suffice.utility.likelihood import FAMILIES, Maximum, TermBasis, maximum, stepwise
 
 MODELS = ("lm", *(f"glm-{name}" for name in FAMILIES))
 WRITTEN = (
@@ -35,10 +33,6 @@ WRITTEN = (
 ANALYSIS = re.compile(r"\s*(?:([\w-]+)\s*:)?([^~]*)~([^~]*)", re.DOTALL)
 WIDEST = 500
 """Coefficients of one analysis."""
-CELLS = 2**27
-"""Of the matrix of a model that is fitted in steps: a gigabyte. Least squares need none."""
-
-
 STILL = 0.1
 """Of a linear predictor: a fit that has a maximum would hardly move any more; without one a step is 1, ever again."""
 PERFECT = 1e-12
@@ -91,12 +85,12 @@ class Analysis:
         terms = tuple(each for each in self.terms.terms if each != term)
         return replace(self, terms=Terms(self.terms.intercept, terms))
 
-    def settled(self, original: Columns) -> Analysis:
+    def settled(self, kinds: Mapping[str, Kind]) -> Analysis:
         """With text written as a category; refuses columns that are not there, or cannot be what is asked."""
         for name in self.columns:
-            if name not in original:
-                raise InputError(f"The analysis {self.text!r} names {name!r}, no column.{suggest(name, original)}")
-        text = {name for name in self.columns if isinstance(original[name], pa.Array)}
+            if name not in kinds:
+                raise InputError(f"The analysis {self.text!r} names {name!r}, no column.{suggest(name, kinds)}")
+        text = {name for name in self.columns if kinds[name] == "category"}
         for factor in (factor for term in self.terms.terms for factor in term):
             if factor.column in text and factor.transform not in (None, "C"):
                 raise InputError(f"The analysis {self.text!r} takes {factor}, and {factor.column!r} is text.")
@@ -111,7 +105,7 @@ def analyses_of(pair: FilePair) -> tuple[list[Analysis], str]:
     """Those that were asked for, weighted where every file has the weight; and what is to be said of that."""
     weight = pair.roles.weight
     found = [Analysis.parse(text) for text in pair.analyses]
-    if weight is None or any(weight not in file for file in (pair.before, *pair.after)):
+    if weight is None or any(weight not in file.kinds for file in pair.all_rows):
         return found, "" if weight is None else "not every file has the weight, and no fit uses it"
     return [replace(each, weight=weight) for each in found], "weighted fits, with errors as if weights averaged 1"
 
@@ -137,68 +131,101 @@ class Estimates:
 
 @dataclass(frozen=True, repr=False)
 class ModelMatrix:
-    """One analysis with the levels of several files, so that their coefficients are of the same columns."""
+    """One analysis with the levels of several files, so that their coefficients are of the same columns.
+
+    needs: columns that a record must have to count
+    """
 
     analysis: Analysis
     expansions: tuple[Expansion, ...]
     levels: Mapping[str, Sequence[Any]]
+    needs: tuple[str, ...]
 
     @classmethod
-    def of(cls, analysis: Analysis, files: Sequence[Columns]) -> ModelMatrix:
+    def of(cls, analysis: Analysis, files: Sequence[Columns | Rows]) -> ModelMatrix:
         """The first file is the original; levels are those of complete records."""
-        analysis = analysis.settled(files[0])
-        for number_, file in enumerate(files[1:], 1):
-            _check_alike(analysis, files[0], file, number_ if len(files) > 2 else 0)
-        terms = analysis.terms
-        named = dict.fromkeys(f.column for term in terms.terms for f in term if f.transform == "C")
-        if isinstance(analysis.response, Factor) and isinstance(files[0][analysis.response.column], pa.Array):
+        first, *others = map(as_rows, files)
+        analysis = analysis.settled(first.kinds)
+        for number_, file in enumerate(others, 1):
+            _check_alike(analysis, first.kinds, file.kinds, number_ if len(others) > 1 else 0)
+        named = dict.fromkeys(f.column for term in analysis.terms.terms for f in term if f.transform == "C")
+        if isinstance(analysis.response, Factor) and first.kinds[analysis.response.column] == "category":
             named[analysis.response.column] = None
-        complete = [complete_records(analysis, file) for file in files]
-        levels = {name: _levels([file[name] for file in complete]) for name in named}
-        sizes = {name: len(each) for name, each in levels.items()}
-        expansions = coding(terms.terms, terms.intercept, sizes)
-        if (width := sum(each.width for each in expansions)) > WIDEST:
-            raise InputError(f"The analysis {analysis.text!r} has {width:,} coefficients; {WIDEST} are allowed.")
-        return cls(analysis, expansions, levels)
+        bare = cls(analysis, (), {}, analysis.needs)
+        found = [bare._levels(file, tuple(named)) for file in (first, *others)]
+        levels = {name: sorted(set[Any]().union(*(each[name] for each in found))) for name in named}
+        return replace(bare, levels=levels)._expanded()
+
+    def _levels(self, file: Rows, names: Sequence[str]) -> dict[str, set[Any]]:
+        """What complete records of a file have in some columns."""
+
+        def of(block: Block) -> Product:
+            columns = self._complete(block)
+            return Product(len(columns), [[_distinct(columns.columns[name]) for name in names]])
+
+        n, found = file.fold(of, self.needs, "measuring")
+        if not n:
+            raise InputError(f"No record has every column of the analysis {self.analysis.text!r}.")
+        return {name: set[Any]().union(*each) for name, each in zip(names, zip(*found, strict=True), strict=True)}
+
+    def _expanded(self) -> ModelMatrix:
+        terms = self.analysis.terms
+        found = coding(terms.terms, terms.intercept, {name: len(each) for name, each in self.levels.items()})
+        if (width := sum(each.width for each in found)) > WIDEST:
+            raise InputError(f"The analysis {self.analysis.text!r} has {width:,} coefficients; {WIDEST} are allowed.")
+        return replace(self, expansions=found)
+
+    def without(self, term: Term) -> ModelMatrix:
+        """A smaller model of the same records."""
+        return replace(self, analysis=self.analysis.without(term))._expanded()
 
     @property
     def names(self) -> tuple[str, ...]:
         return ("1",) * self.analysis.terms.intercept + tuple(name for each in self.expansions for name in each.names)
 
-    def coefficients(self, file: Columns) -> Estimates:
-        """The model fitted to the records of a file that are complete."""
-        columns = complete_records(self.analysis, file)
-        n = len(next(iter(columns.values())))
-        y, w = self._response(columns, n), self._weights(columns)
-        if self.analysis.model == "lm":
+    def coefficients(self, file: Columns | Rows) -> Estimates:
+        """The model fitted to the records of a file that are complete, block by block."""
+        rows, linear = as_rows(file), self.analysis.model == "lm"
 
-            def factor(rows: slice) -> RFactor:
-                A = np.column_stack([self._matrix(columns, rows), y[rows]])
-                return RFactor.of(A if w is None else A * np.sqrt(w[rows])[:, None])
+        def both(of: Callable[..., Any]) -> Any:
+            return rows.fold(lambda block: of(*self._seen(self._complete(block))), self.needs, "measuring")
 
-            return _least_squares(self.names, reduce(add, map(factor, pieces(n))).R, n)
-        if (cells := n * len(self.names)) > CELLS:
-            raise InputError(
-                f"The analysis {self.analysis.text!r} needs {cells:,} numbers in memory, records times "
-                f"coefficients; {CELLS:,} are allowed.\n"
-                "Use fewer terms or levels, some of the records (where), or lm, which needs none."
-            )
-        X = self._matrix(columns, slice(0, n))
-        basis = TermBasis.of(reduce(add, (RFactor.of(X[rows]) for rows in pieces(n))).R)
-        Q, family = basis.columns(X), FAMILIES[self.analysis.model.removeprefix("glm-")]
-        found = maximum(held(Q, y, *(() if w is None else (w,))), family)
-        still = bool(np.abs(Q @ found.step).max() < STILL)
-        return _likelihood(self.names, basis, replace(found, converged=found.converged and still), n)
+        def counted(X: Array, y: Array, w: Array | None = None) -> Product:
+            A = np.column_stack([X, y]) if linear else X
+            scaled = A if w is None or not linear else A * np.sqrt(w)[:, None]
+            return Product(len(y), float(len(y) if w is None else w.sum()), RFactor.of(scaled))
 
-    def _weights(self, columns: Columns) -> Array | None:
-        """Those of the records, with a mean of 1."""
-        if self.analysis.weight is None:
-            return None
-        w = as_float(columns[self.analysis.weight])
-        return np.asarray(w / w.mean())
+        n, weight, factor = both(counted)
+        mean = weight / n
+        if linear:
+            return _least_squares(self.names, factor.R / np.sqrt(mean), n)
+        basis, family = TermBasis.of(factor.R), FAMILIES[self.analysis.model.removeprefix("glm-")]
 
-    def _matrix(self, columns: Columns, rows: slice) -> Array:
-        block = Block(0, {name: column[rows] for name, column in columns.items()})
+        def made(of: Callable[..., Any]) -> Any:
+            return both(lambda X, y, *w: of(basis.columns(X), y, *(each / mean for each in w)))
+
+        fold = stepwise(made, n * len(basis.kept))
+        found = maximum(fold, family)
+        step = max(fold(lambda Q, *_: [float(np.abs(Q @ found.step).max(initial=0.0))]))
+        return _likelihood(self.names, basis, replace(found, converged=found.converged and step < STILL), n)
+
+    def _complete(self, block: Block) -> Block:
+        """The records with every column, and a weight above zero."""
+        columns = {name: block.columns[name] for name in self.needs}
+        there = ~np.logical_or.reduce([missing(column) for column in columns.values()])
+        there &= True if self.analysis.weight is None else as_float(columns[self.analysis.weight]) > 0
+        if there.all():
+            return Block(0, columns)
+        kept = np.flatnonzero(there)
+        return Block(0, {name: column.take(kept) for name, column in columns.items()})
+
+    def _seen(self, block: Block) -> tuple[Array, ...]:
+        """Terms, response and, if there are any, weights."""
+        weight = self.analysis.weight
+        own = self._matrix(block), self._response(block)
+        return own if weight is None else (*own, as_float(block.columns[weight]))
+
+    def _matrix(self, block: Block) -> Array:
         codes = {name: _codes(block.columns[name], levels) for name, levels in self.levels.items()}
         constant = int(self.analysis.terms.intercept)
         out = np.ones((len(block), constant + sum(each.width for each in self.expansions)), order="F")
@@ -210,15 +237,15 @@ class ModelMatrix:
             raise InputError(f"The analysis {self.analysis.text!r} takes a logarithm or root outside its range.")
         return out
 
-    def _response(self, columns: Columns, n: int) -> Array:
+    def _response(self, block: Block) -> Array:
         left, text = self.analysis.response, self.analysis.text
         if isinstance(left, Condition):
-            return left.of(columns).astype(np.float64)
+            return left.of(block.columns).astype(np.float64)
         if left.column in self.levels:
             if len(self.levels[left.column]) != 2:
                 raise InputError(f"The analysis {text!r} needs two levels of {left.column!r}, or a condition.")
-            return _codes(columns[left.column], self.levels[left.column]).astype(np.float64)
-        y = as_float(number(left, Block(0, columns)))
+            return _codes(block.columns[left.column], self.levels[left.column]).astype(np.float64)
+        y = as_float(number(left, block))
         allowed = {"lm": np.isfinite(y), "glm-binomial": (y == 0) | (y == 1), "glm-poisson": y >= 0}
         if not allowed[self.analysis.model].all():
             needs = {"lm": "finite numbers", "glm-binomial": "0 and 1", "glm-poisson": "counts"}[self.analysis.model]
@@ -226,31 +253,16 @@ class ModelMatrix:
         return y
 
 
-def _check_alike(analysis: Analysis, original: Columns, file: Columns, number_: int) -> None:
+def _check_alike(analysis: Analysis, original: Mapping[str, Kind], file: Mapping[str, Kind], number_: int) -> None:
     who = f"Release {number_}" if number_ else "The release"
     for name in analysis.columns:
-        if name not in file or isinstance(file[name], pa.Array) != isinstance(original[name], pa.Array):
+        if name not in file or (file[name] == "category") != (original[name] == "category"):
             raise InputError(f"{who} has no column {name!r} of the kind that the original has.")
 
 
-def complete_records(analysis: Analysis, file: Columns) -> dict[str, Any]:
-    """Those with every column, and a weight above zero."""
-    columns = {name: file[name] for name in analysis.needs}
-    there = ~np.logical_or.reduce([missing(column) for column in columns.values()])
-    there &= True if analysis.weight is None else as_float(columns[analysis.weight]) > 0
-    if not there.any():
-        raise InputError(f"No record has every column of the analysis {analysis.text!r}.")
-    if there.all():
-        return columns
-    mask = pa.array(there)
-    return {
-        name: column.filter(mask) if isinstance(column, pa.Array) else column[there] for name, column in columns.items()
-    }
-
-
-def _levels(columns: Sequence[Any]) -> list[Any]:
-    found = (set(c.unique().to_pylist() if isinstance(c, pa.Array) else np.unique(c).tolist()) for c in columns)
-    return sorted(set[Any]().union(*found))
+def _distinct(column: Any) -> list[Any]:
+    found: list[Any] = column.unique().to_pylist() if isinstance(column, pa.Array) else np.unique(column).tolist()
+    return found
 
 
 def _codes(column: Any, levels: Sequence[Any]) -> Codes:

@@ -27,7 +27,7 @@ def hellinger(files: TwoFiles) -> Array:
 
 def _largest(pair: FilePair) -> Value:
     names = dict.fromkeys((*pair.numbers, *pair.categories))
-    found = {name: float(hellinger(TwoFiles.of(*pair.whole(name), pair.categories))[0]) for name in names}
+    found = {name: float(hellinger(TwoFiles.of(*pair.whole(name, holes=True), pair.categories))[0]) for name in names}
     return Value(max(found.values()), found)
 
 

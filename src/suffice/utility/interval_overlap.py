@@ -12,6 +12,7 @@ from suffice.algebra.array import Array
 from suffice.errors import InputError
 from suffice.measure.measure import Measure, Value
 from suffice.measure.pair import Columns, FilePair
+from suffice.rows.rows import Rows
 from suffice.utility.analysis import Analysis, Estimates, ModelMatrix, analyses_of
 from suffice.utility.combination import combined
 from suffice.utility.two_files import Codes
@@ -54,7 +55,7 @@ class AnalysisLoss:
     after: Estimates
 
     @classmethod
-    def of(cls, analysis: Analysis, original: Columns, released: Sequence[Columns]) -> AnalysisLoss:
+    def of(cls, analysis: Analysis, original: Columns | Rows, released: Sequence[Columns | Rows]) -> AnalysisLoss:
         files = [original, *released]
         model = ModelMatrix.of(analysis, files)
         before, *after = (model.coefficients(file) for file in files)
@@ -82,7 +83,7 @@ class AnalysisLoss:
 
 def _overlaps(pair: FilePair) -> Value:
     analyses, weighted = analyses_of(pair)
-    found = [AnalysisLoss.of(each, pair.before, pair.after) for each in analyses]
+    found = [AnalysisLoss.of(each, pair.all_rows[0], pair.all_rows[1:]) for each in analyses]
     if none := [each.analysis for each in found if not len(each.told)]:
         raise InputError(
             f"The analysis {none[0]!r} has a coefficient for every complete record of the original, and no error."
@@ -115,5 +116,6 @@ MEASURES = (
         "original's n",
         "Karr et al. (2006); Raab, Nowok & Dibben (2016)",
         together=True,
+        whole=True,
     ),
 )

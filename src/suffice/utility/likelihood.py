@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import starmap
 from math import log
 from operator import add
 from typing import Any
@@ -20,8 +21,8 @@ from suffice.rows.rows import Product
 NEWTON, HALVINGS, STILL, SURE = 200, 40, 1e-10, 1e-13
 """Newton steps; halvings of one; a log-likelihood that rises by less, a record, has arrived, and one that is to rise by
 still less is not worth a halving."""
-ROWS = 4096
-"""Rows that are worked on at a time, so that they stay near the processor."""
+CELLS = 2**25
+"""Of terms that are kept between the steps of a fit; more are made anew in every pass."""
 
 Fold = Callable[[Callable[..., Any]], Any]
 """The sum of something of the terms Q, the response y and, if there are any, weights over the blocks of all records."""
@@ -107,13 +108,12 @@ def _step(curvature: Array, score: Array) -> Array:
     return np.asarray(np.linalg.lstsq(curvature, score, rcond=1e-13)[0])
 
 
-def held(*columns: Array) -> Fold:
-    """Over terms, response and weights that are in memory."""
-    return lambda of: reduce(add, (of(*(each[rows] for each in columns)) for rows in pieces(len(columns[0]))))
-
-
-def pieces(n: int) -> Iterator[slice]:
-    return (slice(start, start + ROWS) for start in range(0, max(n, 1), ROWS))
+def stepwise(fold: Fold, cells: int) -> Fold:
+    """A fold that every step makes anew: over terms that are kept between the steps, where these are few enough."""
+    if cells > CELLS:
+        return fold
+    blocks = fold(lambda *each: [each])
+    return lambda of: reduce(add, starmap(of, blocks))
 
 
 def probability(eta: Array) -> Array:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from itertools import combinations, starmap
+from itertools import combinations
 from operator import add
 from typing import Any
 
@@ -17,15 +17,13 @@ from suffice.measure.measure import Measure, Value
 from suffice.measure.numbers import FileNumbers, Numbers, total
 from suffice.measure.pair import FilePair
 from suffice.utility.discrimination import SPECKS, Discrimination
-from suffice.utility.likelihood import FAMILIES, Fold, TermBasis, maximum, probability
-from suffice.utility.two_files import TwoFiles
+from suffice.utility.likelihood import FAMILIES, TermBasis, maximum, probability, stepwise
+from suffice.utility.two_files import TwoFiles, column_terms, short_codes
 
 CERTAIN = 1e-6
 """A probability this close to 0 or 1 tells a record's file without doubt."""
 WIDEST = 300
 """Dummies of all categories."""
-CELLS = 2**25
-"""Of terms that are kept between the steps of a fit; more are made anew in every pass."""
 RANGE = (0.0, 0.25)
 EXPECTED = f"ratio is over (k - 1) (1 - c)^2 c/N, expected of a right synthesis with k parameters; {SPECKS}"
 
@@ -110,12 +108,24 @@ def mixed_propensity(files: TwoFiles, pairs: bool = False) -> Propensity:
     >>> round(mixed_propensity(TwoFiles.of(one, two)).pmse, 9)
     0.0
     """
-    most = max(WIDEST // len(files.names), 1)
-    columns = [files.terms(name, most) for name in files.names]
-    crossed = combinations(columns, 2) if pairs else ()
-    products = [(one[:, :, None] * two[:, None, :]).reshape(files.n, -1) for one, two in crossed]
-    terms = np.hstack([np.ones((files.n, 1)), *columns, *products])
-    return fit(terms[files.released == 0], terms[files.released == 1])
+    columns = np.column_stack([{**files.codes, **files.numbers}[name] for name in files.names])
+    before, after = (columns[files.released == side] for side in (0, 1))
+    return coded_propensity(before, after, [name in files.codes for name in files.names], pairs)
+
+
+def coded_propensity(before: Numbers, after: Numbers, coded: Sequence[bool], pairs: bool = False) -> Propensity:
+    """The same of files whose columns are numbers, or codes of categories."""
+    one, two = (FileNumbers.of(each) for each in (before, after))
+    most, columns = max(WIDEST // len(coded), 1), zip(one.columns(), two.columns(), coded, strict=True)
+    learnt = [column_terms(np.concatenate([a, b]), levels, most) for a, b, levels in columns]
+
+    def terms(A: Array) -> Array:
+        found = [of(column) for of, column in zip(learnt, A.T, strict=True)]
+        crossed = combinations(found, 2) if pairs else ()
+        products = [(a[:, :, None] * b[:, None, :]).reshape(len(A), -1) for a, b in crossed]
+        return np.hstack([np.ones((len(A), 1)), *found, *products])
+
+    return fit(one, two, terms)
 
 
 def fit(before: Numbers, after: Numbers, terms: Callable[[Array], Array] = np.asarray) -> Propensity:
@@ -133,11 +143,7 @@ def fit(before: Numbers, after: Numbers, terms: Callable[[Array], Array] = np.as
     def made(of: Callable[[Array, Array], Any]) -> Any:
         return both(lambda A, y: of(basis.columns(terms(A)), y))
 
-    if N * len(basis.kept) <= CELLS:
-        blocks = made(lambda Q, y: [(Q, y)])
-        fold: Fold = lambda of: reduce(add, starmap(of, blocks))  # noqa: E731
-    else:
-        fold = made
+    fold = stepwise(made, N * len(basis.kept))
     found = maximum(fold, FAMILIES["binomial"])
     p = np.concatenate(fold(lambda Q, y: [probability(Q @ found.coefficients)]))
     certain = float(np.mean(np.minimum(p, 1 - p) < CERTAIN))
@@ -176,7 +182,15 @@ def _measure(degree: int) -> Measure:
 
 
 def _mixed(pair: FilePair) -> Value:
-    return told(mixed_propensity(TwoFiles.of_pair(pair)))
+    """Numbers as the files have them; codes of categories in memory, as short as they can be."""
+    names = tuple(dict.fromkeys((*pair.numbers, *pair.categories)))
+    files = (pair.holed or pair.all_rows)[:2]
+    codes = {name: np.split(short_codes(pair, name), [files[0].n]) for name in pair.categories}
+    before, after = (
+        FileNumbers(rows.with_columns({name: each[i] for name, each in codes.items()}), names)
+        for i, rows in enumerate(files)
+    )
+    return told(coded_propensity(before, after, [name in codes for name in names]))
 
 
 MEASURES = (
@@ -192,6 +206,6 @@ MEASURES = (
         f"of categories (the most frequent, {WIDEST} in all) and missing cells, c the share of released records; "
         f"{EXPECTED}",
         "Woo et al. (2009); Snoke et al. (2018); synthpop: utility.gen, maxorder = 0",
-        most=50_000,
+        whole=True,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
@@ -65,30 +65,12 @@ class TwoFiles:
     def in_levels(cls, pair: FilePair) -> Self:
         """The same of all records, numbers in groups: a column at a time, each code as short as it can be."""
         names = tuple(dict.fromkeys((*pair.numbers, *pair.categories)))
-        each = ((name, cls.of(*pair.whole(name), pair.categories).levels(name)) for name in names)
-        codes = {name: found.astype(np.min_scalar_type(int(found.max(initial=0)))) for name, found in each}
-        return cls(names, {}, codes, np.repeat([0.0, 1.0], [rows.n for rows in pair.all_rows[:2]]))
+        codes = {name: short_codes(pair, name) for name in names}
+        return cls(names, {}, codes, np.repeat([0.0, 1.0], [rows.n for rows in (pair.holed or pair.all_rows)[:2]]))
 
     @property
     def n(self) -> int:
         return len(self.released)
-
-    def terms(self, name: str, most: int | None = None) -> Array:
-        """A category's dummies, less one; a number, 0 where it is missing, and where it is missing.
-
-        most: dummies of a category; of more levels the most frequent have one each, and the others none
-        """
-        if name in self.codes:
-            levels, counts = np.unique(self.codes[name], return_counts=True)
-            if most is not None and len(levels) - 1 > most:
-                levels = np.concatenate([[-1], np.sort(levels[np.argsort(-counts, kind="stable")[:most]])])
-            return np.asarray(self.codes[name][:, None] == levels[1:], dtype=np.float64)
-        values = self.numbers[name]
-        hole = np.isnan(values)
-        there = values[~hole]
-        centre, spread = (there.mean(), there.std()) if len(there) else (0.0, 0.0)
-        scaled = np.where(hole, 0.0, (values - centre) / (spread or 1.0))
-        return np.column_stack([scaled, hole] if hole.any() else [scaled])
 
     def levels(self, name: str, groups: int = GROUPS) -> Codes:
         """A category's codes; a number's group, between quantiles of both files, and one for missing cells."""
@@ -106,6 +88,37 @@ class TwoFiles:
         before, after = (np.bincount(place[self.released == side], minlength=place.max() + 1) for side in (0, 1))
         there = before + after > 0
         return before[there].astype(np.float64), after[there].astype(np.float64)
+
+
+def short_codes(pair: FilePair, name: str) -> Codes:
+    """Those of a category, or of groups of a number, as short as they can be: of all records, the original's first."""
+    found = TwoFiles.of(*pair.whole(name, holes=True), pair.categories).levels(name)
+    return found.astype(np.min_scalar_type(int(found.max(initial=0))))
+
+
+def column_terms(values: Array, coded: bool, most: int | None = None) -> Callable[[Array], Array]:
+    """How a column of both files is put in terms: a category's dummies, less one; a number, 0 where it is missing, and
+    where it is missing.
+
+    most: dummies of a category; of more levels the most frequent have one each, and the others none
+
+    >>> column_terms(np.array([1.0, np.nan, 3.0]), False)(np.array([3.0, np.nan])).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if coded:
+        levels, counts = np.unique(values, return_counts=True)
+        if most is not None and len(levels) - 1 > most:
+            levels = np.concatenate([[-1], np.sort(levels[np.argsort(-counts, kind="stable")[:most]])])
+        return lambda codes: np.asarray(codes[:, None] == levels[1:], dtype=np.float64)
+    there = values[np.isfinite(values)]
+    centre, spread = (there.mean(), there.std() or 1.0) if len(there) else (0.0, 1.0)
+    holes = len(there) < len(values)
+
+    def terms(numbers: Array) -> Array:
+        hole = ~np.isfinite(numbers)
+        return np.column_stack([np.where(hole, 0.0, (numbers - centre) / spread), *([hole] if holes else [])])
+
+    return terms
 
 
 def _crossed(one: Codes, two: Codes) -> Codes:
