@@ -13,6 +13,8 @@ from hypothesis import settings
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when NumPy is loaded; workers and threads of BLAS wait for each other
 
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # every process that a test starts would compile all that it imports
+sys.dont_write_bytecode = False
 settings.register_profile("fixed", derandomize=True)
 sys.path.insert(0, str(Path(__file__).parent))
 

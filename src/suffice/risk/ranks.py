@@ -17,8 +17,8 @@ from suffice.risk.distance_linkage import SAME
 from suffice.risk.matches import Matches
 from suffice.risk.sample import RecordSample
 
-SOME, TRIED = 500, 200
-"""Records that are looked for among sampled released ones, and among all."""
+SOME, TRIED, PAIRS = 500, 200, 2**14
+"""Records that are looked for among sampled released ones, and among all; pairs that are compared at a time."""
 REACHES = (1.0, 0.99, 0.95)
 """Shares of the records whose way, in each column, a window holds: of a swap all, of what followed it most."""
 
@@ -115,26 +115,32 @@ class RankWay:
         return cls(inorder, own, windows, np.asarray((way[some, None, :] <= windows).all(axis=2)))
 
     def compared(self, lowest: Array, highest: Array, released: Array) -> NDArray[np.int64]:
-        first, last = rank_ends(self.inorder, released)
-        middle, found = first + last, np.empty((2 + len(self.windows), len(self.own)), dtype=np.int64)
-        for i, (low, high) in enumerate(zip(lowest, highest, strict=True)):  # one at a time, near the processor
-            distance = _distance(low + high, middle)
-            found[0, i] = np.count_nonzero(distance < self.own[i] * (1 - SAME))
-            found[1, i] = np.count_nonzero(distance <= self.own[i] * (1 + SAME))
-            for number, window in enumerate(self.windows):
-                inside = np.arange(len(released))
+        first, last = (np.asfortranarray(ends) for ends in rank_ends(self.inorder, released))
+        middle, size = _sized(first + last)
+        found = np.empty((2 + len(self.windows), len(self.own)), dtype=np.int64)
+        for some in _parts(len(self.own), len(released)):
+            low, high, own = lowest[some], highest[some], self.own[some, None]
+            distance = _distance(low + high, middle, size)
+            found[0, some] = np.count_nonzero(distance < own * (1 - SAME), axis=1)
+            found[1, some] = np.count_nonzero(distance <= own * (1 + SAME), axis=1)
+            within = first[:, 0] <= (high[:, 0] + self.windows[0, 0])[:, None]
+            within &= last[:, 0] >= (low[:, 0] - self.windows[0, 0])[:, None]
+            sought, inside = _where(within)
+            for number, window in enumerate(self.windows):  # each inside the one before
                 for j, reach in enumerate(window):
-                    inside = inside[(first[inside, j] <= high[j] + reach) & (last[inside, j] >= low[j] - reach)]
-                found[2 + number, i] = len(inside)
+                    here = first[inside, j] <= (high[:, j] + reach)[sought]
+                    here &= last[inside, j] >= (low[:, j] - reach)[sought]
+                    sought, inside = sought[here], inside[here]
+                found[2 + number, some] = np.bincount(sought, minlength=len(low))
         return found
 
     def turned(self, sought: Array, places: NDArray[np.intp], released: Array) -> Array:
         """How many are linked where every original record has the released one 0, 1, 2... places before it."""
-        middle, linked = np.add(*rank_ends(self.inorder, released)), np.zeros(len(released))
-        for place, own in zip(places, sought, strict=True):
-            distance = _distance(own, middle)
-            nearest = np.flatnonzero(distance <= distance.min() * (1 + SAME))
-            linked[(place - nearest) % len(linked)] += 1 / len(nearest)
+        linked, (middle, size) = np.zeros(len(released)), _sized(np.add(*rank_ends(self.inorder, released)))
+        for some in _parts(len(places), len(released)):
+            distance = _distance(sought[some], middle, size)
+            record, nearest = _where(distance <= distance.min(axis=1, keepdims=True) * (1 + SAME))
+            np.add.at(linked, (places[some][record] - nearest) % len(linked), 1 / np.bincount(record)[record])
         return linked
 
     def found(self, seen: NDArray[np.int64]) -> tuple[float, float]:
@@ -143,9 +149,24 @@ class RankWay:
         return float(linked), float(((seen[2:] == 1) & self.there.T).sum(axis=1).max())
 
 
-def _distance(own: Array, middle: Array) -> Array:
-    """Squared, in twice the ranks."""
-    return np.asarray(sum((a - b) ** 2 for a, b in zip(own, middle.T, strict=True)))
+def _parts(sought: int, released: int) -> list[slice]:
+    """Few records at a time, so that all they are compared with lies near the processor."""
+    step = max(1, PAIRS // max(1, released))
+    return [slice(start, start + step) for start in range(0, sought, step)]
+
+
+def _where(flags: NDArray[np.bool_]) -> tuple[NDArray[np.intp], ...]:
+    """Rows and columns, much faster than `np.nonzero` of a matrix."""
+    return np.divmod(np.flatnonzero(flags), flags.shape[1])
+
+
+def _sized(middle: Array) -> tuple[Array, Array]:
+    return middle, np.asarray((middle**2).sum(axis=1))
+
+
+def _distance(own: Array, middle: Array, size: Array) -> Array:
+    """Squared, in twice the ranks: a row for each that is sought. Whole numbers, so that no digit is lost."""
+    return np.asarray(size + (own**2).sum(axis=1)[:, None] - 2 * own @ middle.T)
 
 
 def rank_ends(inorder: Array, values: Array) -> tuple[Array, Array]:
