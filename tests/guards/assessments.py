@@ -12,6 +12,7 @@ from suffice.risk.freedom import Freedom
 from suffice.risk.history import History
 from suffice.risk.leverage import Leverage
 from suffice.risk.matches import Matches
+from suffice.risk.rare_cells import RareCells
 from suffice.risk.reflection import OneDirection
 from suffice.risk.request import Request
 from suffice.risk.resemblance import Resemblance
@@ -106,6 +107,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "repeated": ("repeated", {}),
     "cells": ("cells", CellsSeen()),
     "few_bits": ("few_bits", ()),
+    "rare": ("rare", RareCells()),
 }
 """The others, by their flat names, and what they are in a quiet release."""
 CALM: dict[str, Any] = {

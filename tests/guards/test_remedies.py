@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Blend, Roles, Seed, protect
+from suffice import Blend, Margins, Roles, Seed, protect
 from suffice.guards import GUARDS
 from suffice.guards.finding import SEVERITIES
 from suffice.release.release import Release
@@ -97,6 +97,12 @@ def pinned(frame: Frame) -> Frame:
     return frame.assign(y=y, low=np.where(few, y, 0.0), high=np.where(few, y, 2000.0))
 
 
+def places(frame: Frame) -> Frame:
+    """Categories, most records alone with four of them."""
+    rng = np.random.default_rng(5)
+    return frame.assign(**{name: rng.integers(8, size=N).astype(str) for name in "abcd"})
+
+
 PINNED: Change = {
     "file": pinned,
     "confidential": ["y"],
@@ -106,7 +112,18 @@ PINNED: Change = {
 }
 GIANT = largest("y", 300)
 ROTATE, D9, D5 = "rotate:sweeps=200", "residual-correlation:d=0.95", "residual-correlation:d=0.5"
+PLACES = [list(names) for names in ("ab", "bc", "cd")]
 CASES: dict[str, Case] = {
+    "rare-cells": Case(
+        "stop",
+        {"file": places, "confidential": list("abc"), "method": Margins(keep=[list("abc")])},
+        {"fewer columns": {"method": Margins(keep=PLACES[:2])}, "leave it out": {"method": "margins"}},
+    ),
+    "replicated-records": Case(
+        "stop",
+        {"file": places, "confidential": list("abcd"), "method": Margins(keep=[list("abcd")])},
+        {"fewer columns": {"method": Margins(keep=PLACES)}},
+    ),
     "degrees-of-freedom": Case(
         "stop",
         {"file": lambda f: f[60:70], "given": "x + w + v + long + flag + C(a)"},

@@ -25,6 +25,7 @@ from suffice.risk.group_summary import GroupSummary
 from suffice.risk.information import FewBits
 from suffice.risk.matches import Matches
 from suffice.risk.ranks import RankMatches
+from suffice.risk.rare_cells import RareCells
 from suffice.risk.told import Told
 from suffice.risk.unique_records import UniqueRecords
 from tests.guards.assessments import changed, near, shaped
@@ -312,6 +313,13 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("repeated-release", {"ranked": (0.97,), "earlier": (0.1,), "independent": True}, None),
     ("repeated-release", {"earlier": (0.0,) * 1000, "independent": True}, None),  # IPSO may be repeated
     ("repeated-release", {"earlier": (0.99,), "independent": True}, None),  # it adds nothing to what is out
+    ("rare-cells", {"rare": RareCells({"a x b": (0, 0)})}, None),
+    ("rare-cells", {"rare": RareCells({"a x b": (1, 0)})}, "warn"),
+    ("rare-cells", {"rare": RareCells({"a x b": (1, 1)})}, "stop"),
+    ("replicated-records", {"rare": RareCells({}, 9, 9)}, None),
+    ("replicated-records", {"rare": RareCells({}, 100, 60, 0.5)}, None),
+    ("replicated-records", {"rare": RareCells({}, 100, 31)}, "warn"),
+    ("replicated-records", {"rare": RareCells({}, 100, 51)}, "stop"),
     ("zero-weights", {"unweighted": 1}, "warn"),
     ("spreadsheet", {"columns": ("turnover", "a=b")}, None),
     ("spreadsheet", {"columns": ("=cmd",)}, "warn"),

@@ -31,11 +31,13 @@ from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Kind, Product, Rows
 from suffice.rows.threads import cores, one_blas_thread
 from suffice.statistics.comparison import Comparison, compared
+from suffice.statistics.distribution import Distribution
 from suffice.statistics.domain import WHOLE, Domain
 from suffice.statistics.promise import COMPARED, promised
 from suffice.statistics.standing import Pair
-from suffice.statistics.statistic import Claim, Promise
+from suffice.statistics.statistic import Claim, Promise, Statistic
 from suffice.statistics.sums import Reference
+from suffice.statistics.table import CountTable
 from suffice.statistics.whole_numbers import WholeNumbers
 
 ALL = ("mean", "covariance", "fit")
@@ -132,7 +134,7 @@ def verify(
 
     encoding: of text that is not UTF-8, as `protect` takes it
     keeps: the statistics that a release of a method with other promises is to have: "mean", "covariance", "fit",
-        "third-moment", "distribution"
+        "third-moment", "distribution"; and tables of counts by their columns: "sex*region"
     """
     asked = _asked(keeps)
     with one_blas_thread():
@@ -159,11 +161,13 @@ def _asked(keeps: Sequence[str] | None) -> tuple[str, ...]:
     if keeps is None:
         return ALL
     names = (keeps,) if isinstance(keeps, str) else tuple(keeps)
-    other = [name for name in names if name not in COMPARED]
+    tables = tuple(dict.fromkeys(name for name in names if "*" in name))
+    other = [name for name in names if name not in (*COMPARED, *tables)]
     wrong = [f"There is no statistic {name!r} to compare.{suggest(name, COMPARED)}" for name in other]
     if wrong or not names:
-        raise UsageError("\n".join([*wrong, f"Statistics that files are compared by: {', '.join(COMPARED)}."]))
-    return tuple(name for name in COMPARED if name in names)
+        known = f"{', '.join(COMPARED)}, and tables of columns: sex*region"
+        raise UsageError("\n".join([*wrong, f"Statistics that files are compared by: {known}."]))
+    return *(name for name in COMPARED if name in names), *tables
 
 
 def _changing(roles: Roles) -> tuple[str, ...]:
@@ -187,6 +191,8 @@ def _of_the_same(
 ) -> Verification:
     """Every statistic of a release that has the records of the original."""
     numbers = tuple(name for name in design.confidential if name not in coded)
+    tables = [tuple(name.strip() for name in each.split("*")) for each in asked if "*" in each]
+    asked = [each for each in asked if "*" not in each]
     part = design.part(numbers) if numbers else design
     _check_columns(after, part, design.roles, valued=not numbers)
     reference = Reference(before, part, part, *_scale(before, part), Limits.learn(before, part))
@@ -208,8 +214,8 @@ def _of_the_same(
     if part.roles.integer:
         told = *_rounded(certificate.claims, comparison.pair, part), *_unrounded(before, after, part, asked)
         certificate = replace(certificate, claims=told)
-    if coded:
-        claims = _of_values(before, after, design, coded)
+    if coded or tables:
+        claims = _of_values(before, after, design, coded, tables)
         certificate = replace(certificate, claims=(*certificate.claims, *claims), confidential=design.confidential)
         certificate = replace(certificate, negative={name: certificate.negative[name] for name in numbers})
     same, in_place = _compared(before, after, fixed)
@@ -260,16 +266,23 @@ def _demanded(design: Design, asked: Sequence[str]) -> Iterator[Promise]:
             yield Promise(WholeNumbers())
 
 
-def _of_values(before: Rows, after: Rows, design: Design, names: Sequence[str]) -> list[Claim]:
-    """Columns that are no numbers have the same values as often, in the file and in its groups."""
+def _of_values(
+    before: Rows, after: Rows, design: Design, coded: Sequence[str], tables: Sequence[tuple[str, ...]]
+) -> list[Claim]:
+    """Columns that are no numbers have the same values as often, and tables the same counts, in the file and in its
+    groups."""
+    names = coded or design.confidential
+    if other := [name for table in tables for name in table if name not in before.kinds or name not in after.kinds]:
+        raise UsageError(f"A table is asked for of {other[0]!r}, which is not in both files.")
     roles = Roles(confidential=names, groups=design.roles.groups, missing=design.roles.missing)
     own = Design.learn(before, roles)
     reference = Reference(before, own, own, np.zeros(own.m + own.k), np.ones(own.m + own.k))
     domains = [WHOLE, *([Domain.by_columns(tuple(roles.groups), False)] if roles.groups else [])]
-    promises = [Promise("distribution", domain) for domain in domains]
-    comparison = compared(reference, after, promises)
-    claims = [claim for claim in map(comparison.claim, promises) if claim is not None]
-    return [replace(claim, sentence=f"distributions of {', '.join(names)}, value by value") for claim in claims]
+    kept: list[Statistic] = [*([Distribution()] if coded else []), *(CountTable(table) for table in tables)]
+    promises = [Promise(each, domain) for domain in domains for each in kept]
+    comparison, said = compared(reference, after, promises), f"distributions of {', '.join(names)}, value by value"
+    claims = [(each.name, claim) for each in promises if (claim := comparison.claim(each)) is not None]
+    return [replace(claim, sentence=said) if name == "distribution" else claim for name, claim in claims]
 
 
 def _redrawn(before: Rows, after: Rows, roles: Roles) -> bool:

@@ -31,8 +31,10 @@ from suffice.guards.parts import parts
 from suffice.guards.precision import precision
 from suffice.guards.rank_intersection import rank_intersection
 from suffice.guards.rank_linkage import rank_linkage
+from suffice.guards.rare_cells import rare_cells
 from suffice.guards.repeated_identifiers import repeated_identifiers
 from suffice.guards.repeated_release import repeated_release
+from suffice.guards.replicated_records import replicated_records
 from suffice.guards.residual_correlation import residual_correlation
 from suffice.guards.row_order import row_order
 from suffice.guards.seed import seed
@@ -59,6 +61,8 @@ GUARDS: dict[str, Guard] = {
     "kept-columns": kept_columns,
     "tight-limits": tight_limits,
     "copies": copies,
+    "rare-cells": rare_cells,
+    "replicated-records": replicated_records,
     "unmoved-records": unmoved_records,
     "limits": limits,
     "seed": seed,

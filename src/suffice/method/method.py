@@ -117,6 +117,10 @@ class Method(Exhibit, ABC):
         """Promises in groups of the method's own, the finest last."""
         return ()
 
+    def tables(self, design: Design) -> tuple[tuple[str, ...], ...]:
+        """Tables of counts, each by its columns, that what is drawn goes by."""
+        return ()
+
     def given(self, roles: Roles) -> Roles:
         """The roles, with the columns that the method names: they count as given."""
         return roles

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from suffice.errors import UsageError
 
 if TYPE_CHECKING:
+    from suffice.design.design import Design
     from suffice.design.roles import Roles
     from suffice.rows.rows import Kind
 from suffice.algebra.array import Array
@@ -71,6 +72,9 @@ class Several(Method):
 
     def asked(self) -> tuple[float | None, ...]:
         return () if self.mixes else tuple(self.steps[0].asked())
+
+    def tables(self, design: Design) -> tuple[tuple[str, ...], ...]:
+        return tuple(table for step in self.steps for table in step.tables(design))
 
     def given(self, roles: Roles) -> Roles:
         for step in self.steps:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from suffice.microdata.ipso import Ipso
     from suffice.microdata.ipso_a import IpsoA
     from suffice.microdata.ipso_b import IpsoB
+    from suffice.microdata.margins import Margins
     from suffice.microdata.micro_hybrid import MicroHybrid
     from suffice.microdata.microaggregate import Microaggregate
     from suffice.microdata.microaggregate_draws import MicroaggregateDraws
@@ -43,6 +44,7 @@ __all__ = [
     "Ipso",
     "IpsoA",
     "IpsoB",
+    "Margins",
     "MicroHybrid",
     "Microaggregate",
     "MicroaggregateDraws",

@@ -27,6 +27,7 @@ from suffice.statistics.promise import COMPARED
 from suffice.statistics.standing import WHOLE_FILE
 from suffice.statistics.statistic import Promise
 from suffice.statistics.sums import Reference
+from suffice.statistics.table import CountTable
 from suffice.statistics.whole_numbers import WholeNumbers
 
 
@@ -74,7 +75,9 @@ class Attestation:
         by = ((), tuple(self.design.roles.groups))
         kept = {each.name for each in promises if each.domain.by in by}
         asks = {"covariance"} if self.done.drawn is not None else {"covariance", "fit"}  # what any two files are asked
+        tables = [each.kept.of for each in promises if isinstance(each.kept, CountTable) and each.domain.whole]
         named = [name for name in COMPARED if name in kept]
+        named += ["*".join(table) for table in tables if not any({*"*,"} & {*name} for name in table)]
         options += [] if asks <= kept else ["--keeps", ",".join(named)]
         return replace(
             found,

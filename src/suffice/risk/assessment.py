@@ -35,6 +35,7 @@ from suffice.risk.matches import Matches
 from suffice.risk.parts import told_apart
 from suffice.risk.precision import digits_lost
 from suffice.risk.ranks import RankMeasure, rank_matches
+from suffice.risk.rare_cells import RareCells, rare_cells
 from suffice.risk.reflection import OneDirection, reflected
 from suffice.risk.request import Request
 from suffice.risk.resemblance import WORTH, Resemblance
@@ -119,6 +120,8 @@ class Assessment:
     """Cells of given factors, and the whole file."""
     few_bits: tuple[FewBits, ...] = ()
     """Columns of few values whose products tell more than they hold."""
+    rare: RareCells = field(default_factory=RareCells)
+    """What tables tell that the method goes by."""
     unique: UniqueRecords = field(default_factory=UniqueRecords)
     repeated: Mapping[str, float] = field(default_factory=dict)
     """Identifiers that several records have: how many on average."""
@@ -209,6 +212,7 @@ def assess(
         equal=equal_cells(sample),
         cells=cells,
         few_bits=(*few_bits(done, method, sample, cells.factors), *stacked_bits(done.marked, account, history)),
+        rare=rare_cells(done, method),
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
         loosened=loosened(pair.E, pair.Estar, design.confidential, related),

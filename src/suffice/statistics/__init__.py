@@ -7,5 +7,6 @@ from suffice.statistics.given import GivenRecords as GivenRecords
 from suffice.statistics.limit import Limit as Limit
 from suffice.statistics.mean import Mean as Mean
 from suffice.statistics.statistic import STATISTICS as STATISTICS
+from suffice.statistics.table import CountTable as CountTable
 from suffice.statistics.third_moment import ThirdMoment as ThirdMoment
 from suffice.statistics.whole_numbers import WholeNumbers as WholeNumbers

@@ -26,11 +26,14 @@ class ColumnValues:
     columns: Mapping[str, Multiset]
 
     @classmethod
-    def of(cls, block: Block, domain: Domain, design: Design) -> ColumnValues:
+    def of(cls, block: Block, domain: Domain, design: Design, together: Sequence[str]) -> ColumnValues:
+        """together: columns whose values are taken side by side; none: each column is taken by itself"""
         values = {name: as_float(block.columns[name]) for name in design.confidential}
         words = domain.labels(block, np.array(list(values.values())), design)
-        pairs = {name: Block(0, {"group": words.view(np.float64), "value": y}) for name, y in values.items()}
-        return cls(np.unique(words), {name: Multiset.of(pair, pair.columns) for name, pair in pairs.items()})
+        group, sets = words.view(np.float64), [tuple(together)] if together else [(name,) for name in values]
+        sides = {names: [group, *(values.get(name, block.columns[name]) for name in names)] for names in sets}
+        cells = {names[0]: Block(0, {str(place): y for place, y in enumerate(side)}) for names, side in sides.items()}
+        return cls(np.unique(words), {name: Multiset.of(each, each.columns) for name, each in cells.items()})
 
     def __add__(self, other: Self) -> ColumnValues:
         added = {name: one + other.columns[name] for name, one in self.columns.items()}
@@ -39,13 +42,17 @@ class ColumnValues:
 
 @dataclass(frozen=True)
 class ValueSums(Sums):
-    """The values of each confidential column in every group of a domain."""
+    """The values of each confidential column, or of some columns side by side, in every group of a domain."""
 
     domain: Domain
+    together: tuple[str, ...] = ()
 
     def before(self, reference: Reference) -> Look:
-        columns = tuple(dict.fromkeys([*reference.design.columns, *self.domain.by]))
-        return (yield Fold.by_block(lambda block: ColumnValues.of(block, self.domain, reference.design), columns))
+        columns, design = (
+            tuple(dict.fromkeys([*reference.design.columns, *self.domain.by, *self.together])),
+            reference.design,
+        )
+        return (yield Fold.by_block(lambda block: ColumnValues.of(block, self.domain, design, self.together), columns))
 
     def after(self, known: ColumnValues, reference: Reference) -> Look:
         return self.before(reference)

@@ -1,0 +1,30 @@
+"""Tables that a draw goes by, and what their rare cells tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.guards.finding import Finding
+from suffice.guards.wording import count, listed
+
+if TYPE_CHECKING:
+    from suffice.risk.assessment import Assessment
+
+
+def rare_cells(risk: Assessment) -> Finding | None:
+    """A record that is told by all columns of a kept table but one: stop. Cells of one or two that tell none: warn.
+
+    Whoever knows the other columns of such a record reads the last one off the table. A rare cell whose parts are
+    common says that there is such a record, and of nobody what he has.
+    """
+    rare = {name: cells for name, (cells, _) in risk.rare.tables.items() if cells}
+    told = {name: records for name, (_, records) in risk.rare.tables.items() if records}
+    if not rare and not told:
+        return None
+    what = "Leave the table out, keep tables of fewer of its columns, or join its rare values first"
+    figures = {"cells": sum(rare.values()), "told": max(told.values(), default=0)}
+    if told:
+        known = f"{count(figures['told'], 'record')} told by {listed(told)}: all columns but one are theirs alone"
+        return Finding("rare-cells", "stop", f"{known}, and the table says the last one.", f"{what}.", {**figures})
+    said = f"{count(figures['cells'], 'cell')} of one or two records in {listed(rare)}."
+    return Finding("rare-cells", "warn", said, f"{what}, if it must not be known that there are such.", {**figures})

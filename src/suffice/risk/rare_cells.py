@@ -1,0 +1,90 @@
+"""What tables that a draw goes by tell of single records, and how many rare combinations come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from suffice.algebra.array import Flags
+from suffice.algorithms.margins import Codes, cell_numbers
+from suffice.method.method import Method
+from suffice.protection.protected import Protected
+from suffice.risk.replicated_uniques import replicated_uniques
+from suffice.rows.arrow import as_float
+from suffice.rows.derived import RELEASED
+from suffice.rows.multiset import text_words
+
+RARE = 2
+"""A cell of so many records, or fewer, is rare."""
+
+
+@dataclass(frozen=True)
+class RareCells:
+    """Counts of cells and of records.
+
+    tables: by the names of its columns, how many cells of a table are rare, and how many records it tells: those that
+        share all columns but one with no others than share that one, too
+    released: records that are alone with their values in the release
+    again: of these, how many are those of a record that is alone in the original, too
+    chance: the share that would be, if every column were dealt by itself
+    """
+
+    tables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    released: int = 0
+    again: int = 0
+    chance: float = 0.0
+
+    @property
+    def beyond(self) -> float:
+        """Of what chance would leave, the share that comes back."""
+        share = self.again / max(1, self.released)
+        return max(0.0, share - self.chance) / max(1e-9, 1 - self.chance)
+
+
+def rare_cells(done: Protected, method: Method) -> RareCells:
+    """Of the tables that a method goes by; of other methods nothing."""
+    tables, names = method.tables(done.design), done.design.confidential
+    if not any(len(table) > 1 for table in tables):
+        return RareCells()
+    wanted = dict.fromkeys([*names, *(name for table in tables for name in table)])
+    codes = {name: _codes(done.rows.gather([name])[name]) for name in wanted}
+    found = {" x ".join(table): _told([codes[name] for name in table]) for table in tables if len(table) > 1}
+    before = {name: as_float(done.rows.gather([name])[name]) for name in names}
+    after = done.aligned.gather([RELEASED + name for name in names]) if done.drawn is None else done.drawn.columns
+    both = [_codes(np.concatenate([before[n], as_float(y)])) for n, y in zip(names, after.values(), strict=True)]
+    rng, n = np.random.default_rng(1), done.rows.n
+    real, dealt = (
+        _again([np.concatenate([y[:n], of(y)]) for y in both], n)
+        for of in (lambda y: y[n:], lambda y: rng.permutation(y[:n]))
+    )
+    return RareCells(found, *real, dealt[1] / max(1, dealt[0]))
+
+
+def _again(columns: list[Codes], n: int) -> tuple[int, int]:
+    number = np.unique(cell_numbers(columns, len(columns[0])), return_inverse=True)[1]
+    found = replicated_uniques(number[:n], number[n:])
+    return found.released, found.replicated
+
+
+def _told(columns: list[Codes]) -> tuple[int, int]:
+    """Cells that are rare, and records that are told by one."""
+    n = len(columns[0])
+    size = _sizes(columns, n)
+    told: Flags = np.zeros(n, dtype=bool)
+    for left_out in range(len(columns)):
+        others = _sizes(columns[:left_out] + columns[left_out + 1 :], n)
+        told |= (others <= RARE) & (size == others)
+    return round(float((1 / size[size <= RARE]).sum())), int(told.sum())
+
+
+def _sizes(columns: list[Codes], n: int) -> Codes:
+    """For each record how many there are in its cell."""
+    _, number, counts = np.unique(cell_numbers(columns, n), return_inverse=True, return_counts=True)
+    return np.asarray(counts[number])
+
+
+def _codes(column: object) -> Codes:
+    values = column if isinstance(column, np.ndarray) else text_words(column)
+    return np.asarray(np.unique(values, return_inverse=True)[1])

@@ -1,0 +1,69 @@
+"""A kept table tells the last column of whoever is alone with the others; uniques that come back are records."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import Margins, Roles, protect
+from suffice.errors import GuardError
+
+NAMES = ["job", "town", "illness"]
+
+
+def people(n: int = 300) -> pd.DataFrame:
+    """Three persons are alone with their job in their town."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({name: rng.choice(list("pqrs")[: 2 + k], n) for k, name in enumerate(NAMES)})
+    rare = pd.DataFrame({"job": ["judge"] * 3, "town": ["p", "q", "r"], "illness": ["q", "s", "p"]})
+    more = pd.DataFrame({"job": ["judge"] * 30, "town": ["s"] * 30, "illness": rng.choice(list("pqrs"), 30)})
+    towns = pd.DataFrame({"job": ["p"] * 9, "town": ["s"] * 9, "illness": ["p", "q", "r"] * 3})
+    return pd.concat([frame, rare, more, towns], ignore_index=True)
+
+
+def read(release: pd.DataFrame, frame: pd.DataFrame) -> list[bool]:
+    """The attacker knows job and town of the three, and takes the illness that the release has there."""
+    found = []
+    for who in range(300, 303):
+        known = frame.loc[who]
+        there = release[(release["job"] == known["job"]) & (release["town"] == known["town"])]
+        found.append(len(there) == 1 and there["illness"].iloc[0] == known["illness"])
+    return found
+
+
+def test_whoever_is_alone_with_two_columns_is_told_the_third(tmp_path) -> None:
+    frame, roles = people(), Roles(confidential=NAMES)
+    release = protect(frame, roles, Margins(keep=[NAMES]))
+    assert all(read(release.frame, frame))
+    assert {finding.rule: finding.level for finding in release.findings}["rare-cells"] == "stop"
+    with pytest.raises(GuardError, match="rare-cells"):
+        release.write(tmp_path / "out.csv")
+
+
+def test_tables_of_fewer_columns_heal(tmp_path) -> None:
+    frame, roles = people(), Roles(confidential=NAMES)
+    release = protect(frame, roles, Margins(keep=[["job", "illness"], ["town", "illness"]]))
+    assert not all(read(release.frame, frame))
+    assert "rare-cells" not in {finding.rule for finding in release.findings if finding.level == "stop"}
+    release.write(tmp_path / "out.csv")
+
+
+def test_a_rare_cell_of_common_parts_is_a_warning() -> None:
+    frame = pd.DataFrame({"a": ["p"] * 50 + ["q"] * 50, "b": ["r"] * 49 + ["s"] * 51})
+    release = protect(frame, Roles(confidential=["a", "b"]), Margins(keep=[["a", "b"]]))
+    assert {finding.rule: finding.level for finding in release.findings}["rare-cells"] == "warn"
+
+
+@pytest.mark.parametrize(("keep", "level"), [("all", "stop"), ("some", "")])
+def test_uniques_that_come_back(keep: str, level: str) -> None:
+    """Alone with six columns: where all are kept together, the release is the file in another order."""
+    rng, names = np.random.default_rng(3), list("abcdef")
+    x = rng.integers(4, size=(300, 6))
+    x[:, 1:] = np.where(rng.random((300, 5)) < 0.3, x[:, :5], x[:, 1:])
+    frame = pd.DataFrame(x, columns=names).astype(str)
+    tables = [names] if keep == "all" else [["a", "b"], ["b", "c"], ["c", "d"], ["d", "e"], ["e", "f"]]
+    release = protect(frame, Roles(confidential=names), Margins(keep=tables))
+    rare = release.assessment.rare
+    assert rare.again == rare.released if keep == "all" else rare.again < rare.released / 4
+    assert {f.rule: f.level for f in release.findings}.get("replicated-records", "") == level
