@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from suffice.microdata import *  # noqa: F403
     from suffice.plan.plan import Plan as Plan
     from suffice.release.assess import assess as assess
+    from suffice.release.pool import Inference as Inference
+    from suffice.release.pool import pool as pool
     from suffice.release.protect import protect as protect
     from suffice.release.release import Release as Release
     from suffice.release.scores import Scores as Scores
@@ -28,6 +30,7 @@ __version__ = "0.1.0"
 _PLACES = {
     "Certificate": "certificate.certificate",
     "Finding": "guards.finding",
+    "Inference": "release.pool",
     "Plan": "plan.plan",
     "Release": "release.release",
     "Roles": "design.roles",
@@ -37,6 +40,7 @@ _PLACES = {
     "Verification": "certificate.verification",
     "assess": "release.assess",
     "methods": "catalogue",
+    "pool": "release.pool",
     "protect": "release.protect",
     "publish": "release.tables",
     "verify": "certificate.verification",

@@ -12,7 +12,6 @@ from scipy import optimize
 import suffice
 from suffice.errors import InputError, UsageError
 from suffice.utility.analysis import Analysis, Estimates, ModelMatrix
-from suffice.utility.combination import combined
 from suffice.utility.interval_overlap import NORMAL, AnalysisLoss, interval_overlap
 from suffice.utility.model_choice import chosen_terms, same_choice
 
@@ -100,8 +99,6 @@ def test_several_releases_are_one_estimate():
     parts = [fitted("lm: y ~ x", each) for each in (two, three)]
     assert loss.after.estimates == pytest.approx(np.mean([each.estimates for each in parts], axis=0))
     assert loss.after.errors**2 == pytest.approx(np.mean([each.errors**2 for each in parts], axis=0))
-    with pytest.raises(UsageError, match="two of them"):
-        combined(parts[:1], N, "partial")
 
 
 def test_a_level_that_the_release_lost_overlaps_nowhere():

@@ -181,6 +181,26 @@ def assess(
 
 
 @app.command()
+def pool(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", show_default=False)],
+    formula: o.Formula,
+    rule: o.RuleName = None,
+    level: o.Level = 0.95,
+    output: o.PoolFile = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    encoding: o.Encoding = None,
+) -> None:
+    """Analyse all FILEs of a synthetic release, and combine by the rule that their certificates name."""
+    _roomy()
+    from suffice.cli.command import Command
+
+    asked = {"rule": rule, "level": level, "encoding": encoding}
+    Command(quiet, as_json).pool(files, formula, output, force, asked)
+
+
+@app.command()
 def methods(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", show_default=False)] = None,
     as_json: o.Json = False,

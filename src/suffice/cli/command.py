@@ -130,6 +130,18 @@ class Command:
         elif not self.quiet:
             show.say(scores.text())
 
+    def pool(self, files: list[Path], formula: str, output: Path | None, force: bool, asked: dict[str, Any]) -> None:
+        """One analysis of all files of a release, shown and written."""
+        from suffice.release.pool import pool
+
+        found = pool(files, formula, **asked)
+        if output is not None:
+            found.write(output, force=force)
+        if self.as_json:
+            show.as_json(found.as_dict())
+        elif not self.quiet:
+            show.say(found.text())
+
 
 def refuse_differences(result: Verification, document: dict[str, Any]) -> None:
     """NotPreservedError where a statistic differs, else GuardError where a finding forbids to release the file."""

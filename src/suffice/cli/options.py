@@ -66,6 +66,13 @@ ScoresFile = Annotated[
     Path | None, _option("FILE", "Write the scores: .json, .csv or .html. They are private.", "--output", "-o")
 ]
 
+Formula = Annotated[str, _option("TEXT", "The analysis: 'income ~ C(sex) + age', or with lm:, glm-binomial: before.")]
+RuleName = Annotated[
+    str | None, _option("NAME", "T_p, T_f, T_s or T_o, for files that have no certificate beside them.")
+]
+Level = Annotated[float, _option("SHARE", "Level of the intervals.")]
+PoolFile = Annotated[Path | None, _option("FILE", "Write what is found: .json or .html.", "--output", "-o")]
+
 
 def with_roles(command: Callable[..., None]) -> Callable[..., None]:
     """A command that takes `roles`, with an option for each role that it asks for in their place."""

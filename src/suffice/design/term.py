@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -70,11 +70,16 @@ class Expansion:
     @property
     def names(self) -> tuple[str, ...]:
         """`region[2]:log(employees)`: a level is named by its position, counted from 1."""
+        return self.named({})
+
+    def named(self, levels: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
+        """With levels by their own names, where these may be said: of a file that is public."""
         parts, category = [], iter(zip(self.sizes, self.dropped, strict=True))
         for factor in self.term:
             if factor.transform == "C":
                 size, drop = next(category)
-                parts.append([f"{Factor(factor.column)}[{i + 1}]" for i in range(drop, size)])
+                told = levels.get(factor.column, range(1, size + 1))
+                parts.append([f"{Factor(factor.column)}[{told[i]}]" for i in range(drop, size)])
             else:
                 parts.append([str(factor)])
         return tuple(":".join(name) for name in product(*parts))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,10 @@ class Estimates:
     records: int
     aic: float
     converged: bool = True
+    covariance: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False, compare=False)
+    """Of the estimates, with NaN as they have."""
+    freedom: float = inf
+    """Of the residuals; of a likelihood none are counted."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -281,22 +286,32 @@ def _least_squares(names: tuple[str, ...], R: Array, n: int) -> Estimates:
     score = Q.T @ R[:, -1]
     rest = float(np.sum((R[:, -1] - Q @ score) ** 2))
     rest = 0.0 if rest <= PERFECT**2 * float(np.sum(R[:, -1] ** 2)) else rest
+    freedom = max(n - len(kept), 0)
     with np.errstate(all="ignore"):
-        errors = np.sqrt(np.sum(inverse**2, axis=1) * rest / max(n - len(kept), 0))
+        errors = np.sqrt(np.sum(inverse**2, axis=1) * rest / freedom)
+        covariance = (inverse @ inverse.T) * (np.float64(rest) / freedom)
         aic = float(n * (np.log(2 * np.pi * rest / n) + 1) + 2 * (len(kept) + 1))
-    return Estimates(names, _placed(kept, inverse @ score, len(names)), _placed(kept, errors, len(names)), n, aic)
+    b, se = (_placed(kept, each, len(names)) for each in (inverse @ score, errors))
+    return Estimates(names, b, se, n, aic, True, _crossed(kept, covariance, len(names)), freedom)
 
 
 def _likelihood(names: tuple[str, ...], basis: TermBasis, found: Maximum, n: int) -> Estimates:
     kept = list(basis.kept)
     estimates = basis.inverse @ found.coefficients
     spread = np.linalg.pinv(found.curvature, rcond=1e-13, hermitian=True)
-    errors = np.sqrt(np.einsum("ij,jk,ik->i", basis.inverse, spread, basis.inverse))
-    b, se = (_placed(kept, each, len(names)) for each in (estimates, errors))
-    return Estimates(names, b, se, n, 2 * len(kept) - 2 * found.likelihood, found.converged)
+    covariance = basis.inverse @ spread @ basis.inverse.T
+    b, se = (_placed(kept, each, len(names)) for each in (estimates, np.sqrt(np.diag(covariance))))
+    aic = 2 * len(kept) - 2 * found.likelihood
+    return Estimates(names, b, se, n, aic, found.converged, _crossed(kept, covariance, len(names)))
 
 
 def _placed(kept: Sequence[int], values: Array, width: int) -> Array:
     out = np.full(width, np.nan)
     out[list(kept)] = values
+    return out
+
+
+def _crossed(kept: Sequence[int], values: Array, width: int) -> Array:
+    out = np.full((width, width), np.nan)
+    out[np.ix_(kept, kept)] = values
     return out
