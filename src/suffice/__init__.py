@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from suffice.release.tables import TableRelease as TableRelease
     from suffice.release.tables import publish as publish
     from suffice.seed import Seed as Seed
+    from suffice.synthesis import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -35,7 +36,10 @@ _PLACES = {
     "Release": "release.release",
     "Roles": "design.roles",
     "Scores": "release.scores",
+    "Cart": "synthesis",
+    "Linear": "synthesis",
     "Seed": "seed",
+    "Synthesis": "synthesis",
     "TableRelease": "release.tables",
     "Verification": "certificate.verification",
     "assess": "release.assess",

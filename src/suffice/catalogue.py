@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, overload
 
-from suffice import microdata
+from suffice import microdata, synthesis
 from suffice.design.roles import Roles
 from suffice.errors import UsageError, suggest
 from suffice.method.method import AMethod, Method, declared_parameters, kebab, refused, rule_of
@@ -67,10 +67,10 @@ def _describe(declared: Field[Any]) -> ParameterDescription:
 class Catalogue(Mapping[str, type[Method]], Exhibit):
     """Methods by name, each imported when it is asked for; printed, they come with parameters and references."""
 
-    classes: ClassVar = {kebab(name): name for name in microdata.__all__}
+    classes: ClassVar = {kebab(name): name for name in (*microdata.__all__, "Synthesis")}
 
     def __getitem__(self, name: str) -> type[Method]:
-        found: type[Method] = getattr(microdata, self.classes[name])
+        found: type[Method] = getattr(synthesis if name == "synthesis" else microdata, self.classes[name])
         return found
 
     def __iter__(self) -> Iterator[str]:

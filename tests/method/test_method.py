@@ -27,7 +27,7 @@ def test_names_are_class_names_in_kebab_case() -> None:
         "micro-hybrid", "microaggregate", "microaggregate-draws", "microaggregate-noise", "mixture",
         "moment-householder", "noise", "optimise", "outliers-apart", "pca-mask", "rank-swap",
         "residual-correlation", "resize", "restore", "reverse-map", "romm", "rotate", "score-correlation",
-        "shuffle",
+        "shuffle", "synthesis",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
 
@@ -52,7 +52,17 @@ def test_promises_and_independence() -> None:
         "outliers-apart", "residual-correlation", "resize", "restore", "romm", "rotate", "score-correlation",
     }  # fmt: skip
     unrelated = {name for name, method in methods().items() if method.independent}
-    assert unrelated == {"fitted", "ipso", "ipso-a", "ipso-b", "margins", "micro-hybrid", "resize", "shuffle"}
+    assert unrelated == {
+        "fitted",
+        "ipso",
+        "ipso-a",
+        "ipso-b",
+        "margins",
+        "micro-hybrid",
+        "resize",
+        "shuffle",
+        "synthesis",
+    }
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,8 @@ class Certificate(Exhibit):
     digest: str = ""
     """SHA-256 of the file."""
     date: str = ""
+    synthesis: Mapping[str, Any] = field(default_factory=dict)
+    """Of files that are analysed together: kind, m, proper, exact, two_stage, which decide how."""
 
     @property
     def holds(self) -> bool:
@@ -183,7 +185,9 @@ class Certificate(Exhibit):
 
     def as_dict(self, exact: bool = False) -> dict[str, Any]:
         """What may travel; exact: with errors and ratios to all digits, for the data holder alone."""
-        public = {key: value for key, value in asdict(self).items() if key != "private"}
+        public = {
+            key: value for key, value in asdict(self).items() if key != "private" and (key != "synthesis" or value)
+        }
         compared = None if self.coefficients is None else self.coefficients.told
         more: dict[str, Any] = {"program": self.program, "verdict": self.verdict, "summary": self.summary}
         more |= {"remarks": self.remarks}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,23 +29,42 @@ class Coding:
     they are, and are refused as every method for numbers refuses them.
 
     levels: of each category; types: what each coded column leaves as
+    holes: the number of a missing cell, in columns where the method draws which cells are missing
     """
 
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     types: Mapping[str, Any] = field(default_factory=dict)
+    holes: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def learn(cls, rows: Rows, roles: Roles, kinds: Sequence[Kind]) -> Coding:
-        """One pass over the categories, if there are any."""
+    def learn(cls, rows: Rows, roles: Roles, kinds: Sequence[Kind], holes: bool = False) -> Coding:
+        """One pass over the categories, if there are any; and one for holes."""
         if rows.n == 0:
             return cls()
         coded = [name for name in roles.confidential if rows.kinds.get(name) in kinds and rows.kinds[name] != "float"]
-        if not coded:
+        if not coded and not holes:
             return cls()
         categories = [name for name in coded if rows.kinds[name] == "category"]
         levels = {each.name: tuple(each.texts) for each in learnt(rows, categories)}
-        types = next(iter(rows.batches(coded))).schema
-        return cls(levels, {name: types.field(name).type for name in coded})
+        types = next(iter(rows.batches(coded))).schema if coded else None
+        found = cls(levels, {} if types is None else {name: types.field(name).type for name in coded})
+        return replace(found, holes=found._holes(rows, roles.confidential)) if holes else found
+
+    def _holes(self, rows: Rows, names: Sequence[str]) -> dict[str, float]:
+        """A number near the middle that no cell has, for columns with missing cells; 0 for categories."""
+        own = [name for name in names if rows.kinds.get(name) in ("float", "integer", "date")]
+        if not own:
+            return dict.fromkeys([name for name in names if name in self.levels], 0.0)
+
+        def of(block: Block) -> Array:
+            Y = np.column_stack([as_float(block.columns[name]) for name in own])
+            return np.stack([np.isnan(Y).sum(axis=0), np.nansum(Y, axis=0)])
+
+        missing, sums = self.encoded(rows).fold(of, own, "looking for missing cells")
+        means = sums / np.maximum(rows.n - missing, 1)
+        found = {name: 0.0 for name in names if name in self.levels}
+        found |= {name: _unlike(mean) for name, mean, gone in zip(own, means, missing, strict=True) if gone}
+        return found
 
     @property
     def dates(self) -> tuple[str, ...]:
@@ -55,23 +74,30 @@ class Coding:
 
     def encoded(self, rows: Rows) -> Rows:
         """The rows with numbers in place of what is coded."""
-        columns = {name: Computation((name,), _Numbers(name, self.levels.get(name)), (name,)) for name in self.types}
+        columns = {
+            name: Computation((name,), _Numbers(name, self.levels.get(name), self.holes.get(name)), (name,))
+            for name in dict.fromkeys((*self.types, *self.holes))
+        }
         return rows.with_columns(columns) if columns else rows
 
     def decoded(self, columns: Mapping[str, Array]) -> dict[str, Any]:
         """Columns that were made, with what is coded brought back to its type."""
-        return {name: self._decode(name, values) if name in self.types else values for name, values in columns.items()}
+        coded = {*self.types, *self.holes}
+        return {name: self._decode(name, values) if name in coded else values for name, values in columns.items()}
 
     def restored(self, table: pa.Table) -> pa.Table:
         """A table of numbers with what is coded brought back to its type."""
-        for name in self.types:
+        for name in dict.fromkeys((*self.types, *self.holes)):
             if name in table.column_names:
                 values = self._decode(name, as_float(numbers(table[name].combine_chunks())))
                 table = table.set_column(table.column_names.index(name), name, values)
         return table
 
     def _decode(self, name: str, values: Array) -> Any:
-        kind, hole = self.types[name], np.isnan(values)
+        hole = np.isnan(values) | (values == self.holes.get(name, np.nan))
+        if name not in self.types:
+            return np.where(hole, np.nan, values)
+        kind = self.types[name]
         whole = np.where(hole, 0.0, np.rint(values)).astype(np.int64)
         if name in self.levels:
             levels = self.levels[name]
@@ -92,13 +118,20 @@ class _Numbers:
 
     name: str
     levels: tuple[str, ...] | None
+    hole: float | None = None
 
     def __call__(self, block: Block) -> Array:
         column = block.columns[self.name]
         if self.levels is not None:
             found = pc.index_in(column, value_set=pa.array(self.levels, pa.string())).cast(pa.float64())
             column = numbers(found) + 1  # no level is nothing, as a zero may be
-        return as_float(column)[:, None]
+        found = as_float(column)[:, None]
+        return found if self.hole is None else np.where(np.isnan(found), self.hole, found)
+
+
+def _unlike(middle: float) -> float:
+    """A number near this one, with digits that no cell is likely to have."""
+    return float(np.floor(middle)) + 0.41421356237
 
 
 def _counts(of: Any) -> Any:

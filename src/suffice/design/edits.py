@@ -24,27 +24,27 @@ COMPARISONS = ("<=", ">=", "==")
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearForm:
     """A constant and a coefficient per column, as exact fractions."""
 
     constant: Fraction
     columns: Mapping[str, Fraction]
 
-    def __add__(self, other: Linear) -> Linear:
+    def __add__(self, other: LinearForm) -> LinearForm:
         return total([self, other])
 
-    def __mul__(self, by: Fraction) -> Linear:
-        return Linear(self.constant * by, {name: c * by for name, c in self.columns.items() if by})
+    def __mul__(self, by: Fraction) -> LinearForm:
+        return LinearForm(self.constant * by, {name: c * by for name, c in self.columns.items() if by})
 
 
-def total(terms: Iterable[Linear]) -> Linear:
+def total(terms: Iterable[LinearForm]) -> LinearForm:
     """All of them added in one pass: a sum may have thousands."""
     constant, columns = Fraction(0), dict[str, Fraction]()
     for term in terms:
         constant += term.constant
         for name, c in term.columns.items():
             columns[name] = columns.get(name, Fraction(0)) + c
-    return Linear(constant, {name: c for name, c in columns.items() if c})
+    return LinearForm(constant, {name: c for name, c in columns.items() if c})
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ class LinearReader(Reader):
 
     accepted: ClassVar[str] = ACCEPTED
 
-    def sum(self) -> Linear:
+    def sum(self) -> LinearForm:
         terms = [self.product()]
         while self.next() in ("+", "-"):
             by = Fraction(1 if self.take() == "+" else -1)
             terms.append(self.product() * by)
         return total(terms)
 
-    def product(self) -> Linear:
+    def product(self) -> LinearForm:
         found = self.factor()
         while self.next() in ("*", "/"):
             sign, other = self.take(), self.factor()
@@ -123,22 +123,22 @@ class LinearReader(Reader):
                 found = found * other.constant if not other.columns else other * found.constant
         return found
 
-    def factor(self) -> Linear:
+    def factor(self) -> LinearForm:
         by = Fraction(1)
         while self.next() in ("+", "-"):
             by = by if self.take() == "+" else -by
         return self.atom() * by
 
-    def atom(self) -> Linear:
+    def atom(self) -> LinearForm:
         kind, text = self.token
         if kind == "number":
             self.take()
-            return Linear(Fraction(text), {})
+            return LinearForm(Fraction(text), {})
         if kind in ("column", "quoted"):
             self.take()
             if kind == "column" and self.next() == "(":
                 raise UsageError("calls a function. Only sums of columns times numbers are linear.")
-            return Linear(Fraction(0), {text: Fraction(1)})
+            return LinearForm(Fraction(0), {text: Fraction(1)})
         if text != "(":
             raise self.lost()
         return self.bracket(self.sum)
@@ -166,7 +166,7 @@ class _EditReader(LinearReader):
         return _settled(name, left + right * Fraction(-1), sign)
 
 
-def _reciprocal(other: Linear) -> Fraction:
+def _reciprocal(other: LinearForm) -> Fraction:
     if other.columns:
         raise UsageError("is not linear: it divides by a column.")
     if not other.constant:
@@ -174,7 +174,7 @@ def _reciprocal(other: Linear) -> Fraction:
     return 1 / other.constant
 
 
-def _settled(name: str, gap: Linear, sign: str) -> Edit:
+def _settled(name: str, gap: LinearForm, sign: str) -> Edit:
     """left - right (sign) 0, with what is >= turned round, and an equality by the sign of its first column."""
     if not gap.columns:
         raise UsageError("holds for every record or for none: no column is left in it.")

@@ -35,11 +35,15 @@ class MaskedColumns:
     """Released columns as `Rows.with_columns` takes them, and what must be said about them.
 
     makes: what the literature calls such data, where that can be told: masked, hybrid, synthetic
+    anew: whether records were drawn, so that no value of the original is handed on
+    facts: what guards should know of the models that they were drawn from, as counts and names
     """
 
     columns: Mapping[str, Any]
     remarks: tuple[str, ...] = ()
     makes: str = ""
+    anew: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def finite(Ystar: Any, shape: tuple[int, ...], method: str) -> Array:

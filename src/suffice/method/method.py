@@ -42,6 +42,8 @@ class Method(Exhibit, ABC):
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """Kinds of confidential columns, beside plain numbers, that the method releases as they came: category, integer,
     date. Others are refused, and whole numbers leave as numbers."""
+    holes: ClassVar[bool] = False
+    """Whether it draws which cells of confidential columns are missing: these are then numbers of their own."""
     learns: ClassVar[bool] = False
     """Whether records are drawn from more than means and covariances, so that they may be those of the original."""
     references: ClassVar[tuple[str, ...]] = ()
@@ -113,6 +115,10 @@ class Method(Exhibit, ABC):
         """What it keeps of a file: as a whole, in the groups of its roles, and in groups of its own."""
         return (*promised(self.kept, design), *self.own_promises(design))
 
+    def about(self, design: Design) -> dict[str, Any]:
+        """Of files that are analysed together, what decides how; nothing of others."""
+        return {}
+
     def own_promises(self, design: Design) -> tuple[Promise, ...]:
         """Promises in groups of the method's own, the finest last."""
         return ()
@@ -133,6 +139,10 @@ class Method(Exhibit, ABC):
     def apart(self, rows: Rows, design: Design, stream: Stream) -> NDArray[np.int64]:
         """For every record which of `apart_of` protects it."""
         return np.zeros(rows.n, dtype=np.int64)
+
+    def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
+        """The records that are protected, and judged, where all others leave as they are; None: all."""
+        return None
 
     def for_columns(self, places: Sequence[int], k: int) -> Method:
         """The same for records that have only the columns at some places, of k: what is told of each goes with it."""

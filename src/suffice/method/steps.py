@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from suffice.errors import UsageError
 
 if TYPE_CHECKING:
     from suffice.design.design import Design
     from suffice.design.roles import Roles
-    from suffice.rows.rows import Kind
+    from suffice.rows.rows import Kind, Rows
 from suffice.algebra.array import Array
 from suffice.method.isometric import Isometric
 from suffice.method.masked import Masked
@@ -50,6 +53,19 @@ class Several(Method):
     @property
     def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
         return tuple(kind for kind in self.steps[0].kinds if all(kind in step.kinds for step in self.steps))
+
+    @property
+    def holes(self) -> bool:  # type: ignore[override]
+        return all(step.holes for step in self.steps)
+
+    def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
+        if any(step.replaced(rows, design) is not None for step in self.steps):
+            raise UsageError(f"{self.steps[0].name} of some records takes no further step: leave `where` out.")
+        return None
+
+    def about(self, design: Design) -> dict[str, Any]:
+        told = self.steps[0].about(design)
+        return {**told, "exact": [name for name in self.kept if name != "limits"]} if told else {}
 
     @property
     def shared(self) -> bool:  # type: ignore[override]

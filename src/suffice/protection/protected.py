@@ -46,6 +46,8 @@ class Stratum:
     unmoved: int = 0
     anew: bool = False
     """Whether its records were drawn, so that no value of the original is handed on."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Of the models that its records were drawn from, as counts and names."""
     makes: str = ""
     """What the literature calls what was made of it: masked, hybrid, synthetic."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ class Original:
         held, known, unmoved, anew = start, None, 0, False
         labels: dict[str, NDArray[np.int64]] = {}
         remarks: tuple[str, ...] = ()
-        makes = ""
+        makes, facts = "", dict[str, Any]()
         for number, step in enumerate(steps):
             makes = step.makes(makes)
             stream = self.stream if len(steps) == 1 else self.stream.child(str(number))
@@ -87,7 +88,8 @@ class Original:
                 given = step.columns(source, self.design, stream)
                 columns = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
                 held, labels, remarks = source.with_columns(columns.columns), {}, (*remarks, *columns.remarks)
-                anew, makes = False, columns.makes if number == 0 else makes
+                anew, facts = columns.anew, dict(columns.facts)
+                makes = columns.makes if number == 0 else makes
                 continue
             assert isinstance(step, Isometric)
             anew = False  # a formula looks at the original again
@@ -96,11 +98,13 @@ class Original:
             remarks = (*remarks, *solution.remarks)
             if number == len(steps) - 1:
                 found = self._mapped(solution, self._beside(held), looks, some)
-                return replace(found, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved, makes=makes))
+                return replace(
+                    found, stratum=replace(found.stratum, remarks=remarks, unmoved=unmoved, makes=makes, facts=facts)
+                )
             held = self._stored(solution, self._beside(held))
         assert held is not None
         found = self._compared(held, known or self._alone(start).regression(), looks, some)
-        stratum = replace(found.stratum, remarks=remarks, unmoved=unmoved, anew=anew, makes=makes)
+        stratum = replace(found.stratum, remarks=remarks, unmoved=unmoved, anew=anew, makes=makes, facts=facts)
         return replace(found, labels=labels, stratum=stratum)
 
     def learnt(self) -> tuple[Stratum, Standing]:

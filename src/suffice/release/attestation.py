@@ -81,6 +81,7 @@ class Attestation:
         options += [] if asks <= kept else ["--keeps", ",".join(named)]
         return replace(
             found,
+            synthesis=self.method.about(self.design),
             negative={name: cells for name, cells in found.negative.items() if name not in self.coded},
             accepted={rule: " ".join(reason.split()) for rule, reason in accepted.items()},
             verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *options]) if named else "",

@@ -25,6 +25,7 @@ from suffice.method.synthetic import Synthetic
 from suffice.microdata.controlled_rounding import ControlledRounding
 from suffice.progress import Progress, listener
 from suffice.protection.protected import Protected
+from suffice.protection.replacement import Replacement
 from suffice.protection.runner import protected
 from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
@@ -119,11 +120,12 @@ def _protected(
         roles = method.given(roles)
         data = in_encoding(data, encoding)
         source = open_rows(data, threads, progress)
-        coding = Coding.learn(source, roles, method.kinds)
+        coding = Coding.learn(source, roles, method.kinds, method.holes)
         rows = coding.encoded(source)
         start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
         whole = rows
         rows, start = complete_beside(rows, start, roles)
+        rows.coding = coding
         design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
         limits = Limits.learn(rows, design)
         if limits is not None and limits.pinned and isinstance(method, Steps) and {*FIXED} <= {*method.kept}:
@@ -137,10 +139,14 @@ def _protected(
         request = roles.canonical(), method.name, json.dumps(method.parameters()), *values
         stream, trials = seed.derive(*request), Seed.for_tests(0).derive("trial", *request)
         original = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
-        leaving = LeavingMeasure.of_file(rows.n, design, 1 if strata is None else strata.count)
+        replaced = method.replaced(rows, design)
+        part = None if replaced is None else Replacement.of(original, replaced)
+        if part is not None:  # these are judged as if there were no others
+            original = part.original
+        leaving = LeavingMeasure.of_file(original.rows.n, original.design, 1 if strata is None else strata.count)
         if method.apart_of:
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
-        looks = RiskLooks(method.independent, SampleMeasure.of_file(rows.n, strata), limits, leaving)
+        looks = RiskLooks(method.independent, SampleMeasure.of_file(original.rows.n, strata), limits, leaving)
 
         def trial(number: int) -> Protected:
             again = replace(original, stream=trials.child(str(number)))
@@ -160,5 +166,6 @@ def _protected(
                 told = [digests[name] for name in design.confidential]
                 account = Account.of(seed, whole, rows is not whole, done, method, told, stream.digest())
             known = accept, limits, coding, account, others
-            made.append(Release._made(data, rows, done, method, seed, *known))
+            whole_file = done if part is None else part.among_others(done)
+            made.append(Release._made(data, rows, whole_file, method, seed, *known, judged=done))
         return made[0] if len(made) == 1 else Release._together(made, stream)

@@ -82,8 +82,10 @@ class Release(Exhibit):
         coding: Coding,
         account: Account,
         beside: tuple[float, ...] = (),
+        judged: Protected | None = None,
     ) -> Release:
-        """account: what it is to leave in the ledger; beside: what other data sets of the request carry over"""
+        """account: what it is to leave in the ledger; beside: what other data sets of the request carry over
+        judged: those of its records that were protected, where others leave as they are"""
         taken = [name for name in done.labels if name in (*rows.kinds, *rows.behind)]
         if taken:
             raise UsageError(
@@ -91,7 +93,8 @@ class Release(Exhibit):
             )
         names = (*(name for name in rows.kinds if name in done.outgoing.roles.leaving), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        assessment = assess(done, method, seed, names, order, account, beside, coding.dates)
+        seen = done if judged is None else judged
+        assessment = assess(seen, method, seed, names, seen.order(), account, beside, coding.dates)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)
@@ -104,8 +107,8 @@ class Release(Exhibit):
         release = cls(data, rows, done, method, seed, *known, attestation, coding, state)
         if held:
             shown = release._table() if isinstance(release.frame, np.ndarray) else release.frame
-            seen = coding.encoded(MemoryRows(shown, rows.threads))
-            state["certificate"] = attestation.certificate(seen, "the released rows", release._accepted)
+            back = coding.encoded(MemoryRows(shown, rows.threads))
+            state["certificate"] = attestation.certificate(back, "the released rows", release._accepted)
         return release
 
     @classmethod

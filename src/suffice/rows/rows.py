@@ -90,6 +90,8 @@ class Rows(ABC):
     """Files that the rows are read from: a release replaces none of them."""
     behind: Sequence[str] = ()
     """Columns that the source has and these rows, which are some of its rows, have not."""
+    coding: Any = None
+    """How confidential columns that are no plain numbers were coded, where that was noted."""
     held: bool = False
     """Whether all rows are in memory: what has as many rows may then be kept there as well."""
 

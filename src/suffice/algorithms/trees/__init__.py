@@ -1,0 +1,1 @@
+"""Trees whose leaves are records that are alike."""

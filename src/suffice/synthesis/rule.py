@@ -1,0 +1,61 @@
+"""Skip patterns: what a column is where others say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suffice.design.condition import parse as condition
+from suffice.errors import InputError, UsageError
+
+WRITTEN = 'Write it as: smoke == "NO" -> nociga = -8, with a number, text in quotes, or missing.'
+SETTLED = re.compile(r"\s*(?:`([^`]+)`|([^\s=`]+))\s*=\s*(.+?)\s*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class SkipRule:
+    """Where the condition holds, the column has the value.
+
+    >>> SkipRule.read('smoke == "NO" -> nociga = -8').value
+    -8.0
+    """
+
+    text: str
+    when: str
+    column: str
+    value: float | str | None
+
+    @classmethod
+    def read(cls, text: str) -> SkipRule:
+        when, arrow, then = text.partition("->")
+        settled = SETTLED.fullmatch(then)
+        if not arrow or settled is None:
+            raise UsageError(f"The rule {text!r} is not understood. {WRITTEN}")
+        condition(when)
+        return cls(text, when.strip(), settled[1] or settled[2], _value(text, settled[3]))
+
+    def number(self, levels: Sequence[str] | None, hole: float | None) -> float:
+        """The value as the column is coded."""
+        if self.value is None:
+            if hole is None and levels is None:
+                raise InputError(f"The rule {self.text!r} leaves cells missing, and {self.column!r} has none.")
+            return 0.0 if hole is None else hole
+        if levels is None:
+            if isinstance(self.value, str):
+                raise InputError(f"The rule {self.text!r}: {self.column!r} holds numbers.")
+            return self.value
+        if self.value not in levels:
+            raise InputError(f"The rule {self.text!r}: {self.column!r} has no such level.")
+        return 1.0 + levels.index(str(self.value))
+
+
+def _value(text: str, written: str) -> float | str | None:
+    if written[:1] in "'\"" and written[-1:] == written[:1] and len(written) > 1:
+        return written[1:-1]
+    if written == "missing":
+        return None
+    try:
+        return float(written)
+    except ValueError:
+        raise UsageError(f"The rule {text!r} is not understood. {WRITTEN}") from None

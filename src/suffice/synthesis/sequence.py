@@ -1,0 +1,256 @@
+"""Columns drawn one after the other, each from a model that was fitted to the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from suffice.algebra.array import Array, Flags
+from suffice.design.condition import Condition
+from suffice.design.condition import parse as condition
+from suffice.design.edits import Edit
+from suffice.errors import InfeasibleError, InputError, count_of
+from suffice.rows.bridge import arrow
+from suffice.rows.rows import Block
+from suffice.synthesis.model import ModelFit, SynthesisModel
+from suffice.synthesis.rule import SkipRule
+from suffice.synthesis.variable import Board, Variable
+
+AGAIN = 100
+"""How often records that leave the region they were chosen by are drawn again."""
+CONTINUOUS = 256
+"""A column of more values makes records that are the same in all columns copies, and no chance."""
+DIGITS = 1e-9
+
+
+@lru_cache(maxsize=64)
+def _condition(text: str) -> Condition:
+    return condition(text)
+
+
+def in_text(
+    asked: Condition, columns: Mapping[str, Any], levels: Mapping[str, Sequence[str]], holes: Mapping[str, float | None]
+) -> Flags:
+    """Records that a condition holds for; a column that is coded is read as the text or the number that it is."""
+    seen = dict(columns)
+    for name in asked.columns:
+        if name in levels and name in seen and not isinstance(seen[name], pa.Array):
+            texts = pa.array([None, *levels[name]], pa.string())
+            seen[name] = texts.take(arrow(np.rint(seen[name]).astype(np.int64)))
+        elif holes.get(name) is not None and name in seen:
+            seen[name] = np.where(seen[name] == holes[name], np.nan, seen[name])
+    return asked.of(seen)
+
+
+@dataclass(frozen=True, repr=False)
+class Stage:
+    """One column: whether its cell is missing, then its value; or what follows from those before."""
+
+    name: str
+    holed: ModelFit | None
+    fit: ModelFit | None
+    rules: tuple[SkipRule, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    low: float = -np.inf
+    high: float = np.inf
+
+    def limits(self, board: Board, n: int) -> tuple[Array, Array]:
+        """Between which numbers the value of every record must lie, given those before it."""
+        low, high = np.full(n, self.low), np.full(n, self.high)
+        for edit in self.edits:
+            c, gap = float(dict(edit.coefficients)[self.name]), self._gap(edit, board, n)
+            if edit.equality or c > 0:
+                high = np.minimum(high, gap)
+            if edit.equality or c < 0:
+                low = np.maximum(low, gap)
+        return low, high
+
+    def _gap(self, edit: Edit, board: Board, n: int) -> Array:
+        rest = np.full(n, float(edit.constant))
+        for name, c in edit.coefficients:
+            if name != self.name:
+                rest -= float(c) * board.values[name]
+        return rest / float(dict(edit.coefficients)[self.name])
+
+
+@dataclass(frozen=True, repr=False)
+class Sequential:
+    """All columns in their order; called with a block, it gives new values of the confidential columns."""
+
+    variables: Mapping[str, Variable]
+    given: tuple[str, ...]
+    names: tuple[str, ...]
+    """The confidential columns as the file has them."""
+    stages: tuple[Stage, ...]
+    levels: Mapping[str, tuple[str, ...]]
+    where: str = ""
+    fitted: int = 0
+    said: tuple[str, ...] = ()
+
+    def proper(self, draws: np.random.Generator) -> Self:
+        """With parameters drawn from their posteriors."""
+        stages = [replace(each, fit=each.fit and each.fit.proper(draws)) for each in self.stages]
+        return replace(self, stages=tuple(stages))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The smallest leaf of all trees, and the columns whose rare values are handed on."""
+        fits = [(each.name, fit) for each in self.stages for fit in (each.holed, each.fit) if fit is not None]
+        leaves = [fit.facts["leaf"] for _, fit in fits if "leaf" in fit.facts]
+        rough = tuple(dict.fromkeys(name for name, fit in fits if not fit.facts.get("smooth", True)))
+        return {"leaf": min(leaves, default=None), "rough": rough}
+
+    def __call__(self, block: Block) -> Array:
+        assert block.key is not None
+        draws = block.key.generator()
+        if not self.where:
+            return self._drawn(block.columns, len(block), draws)
+        found, rows, columns = np.empty((len(block), len(self.names))), np.arange(len(block)), block.columns
+        for _ in range(AGAIN):
+            made = self._drawn(columns, len(rows), draws)
+            inside = self.fulfil(_condition(self.where), {**columns, **dict(zip(self.names, made.T, strict=True))})
+            found[rows[inside]] = made[inside]
+            rows = rows[~inside]
+            if not len(rows):
+                return found
+            columns = {name: column.take(rows) for name, column in block.columns.items()}
+        raise InfeasibleError(
+            f"{count_of(len(rows), 'record')} drawn {AGAIN} times did not come inside the region {self.where!r}.\n"
+            "Let the condition name fewer columns, or give these another model."
+        )
+
+    def fulfil(self, asked: Condition, columns: Mapping[str, Any]) -> Flags:
+        """Records that a condition holds for."""
+        return in_text(asked, columns, self.levels, {name: each.hole for name, each in self.variables.items()})
+
+    def _drawn(self, columns: Mapping[str, Any], n: int, draws: np.random.Generator) -> Array:
+        board = Board(self.variables, {name: self.variables[name].numbers(columns[name]) for name in self.given})
+        for stage in self.stages:
+            board.put(stage.name, self._stage(stage, board, columns, n, draws))
+        return np.column_stack([board.values[name] for name in self.names])
+
+    def _stage(
+        self, stage: Stage, board: Board, columns: Mapping[str, Any], n: int, draws: np.random.Generator
+    ) -> Array:
+        hole = self.variables[stage.name].hole
+        y = np.full(n, 0.0 if hole is None else hole)
+        free = np.ones(n, dtype=bool)
+        for rule in stage.rules:
+            seen = {name: board.values.get(name, columns.get(name)) for name in _condition(rule.when).columns}
+            seen |= {name: columns[name] for name in seen if name in self.given}
+            fixed = self.fulfil(_condition(rule.when), seen)
+            y[fixed] = rule.number(self.levels.get(stage.name), hole)
+            free &= ~fixed
+        if stage.holed is not None:
+            wide = np.full(n, np.inf)
+            free &= stage.holed.draw(board, n, draws, -wide, wide) < 0.5
+        if stage.fit is not None and free.any():
+            low, high = stage.limits(board, n)
+            part = board if free.all() else board.at(free)
+            y[free] = stage.fit.draw(part, int(free.sum()), draws, low[free], high[free])
+        return y
+
+
+@dataclass(frozen=True, repr=False)
+class Learner:
+    """Fits the models of all columns to the records of the original."""
+
+    given: tuple[str, ...]
+    order: tuple[str, ...]
+    names: tuple[str, ...]
+    models: Mapping[str, SynthesisModel]
+    patterns: SynthesisModel
+    """Which cells are missing is drawn by this."""
+    rules: tuple[SkipRule, ...]
+    conditions: tuple[Edit, ...]
+    bounds: Mapping[str, tuple[float, float]]
+    levels: Mapping[str, tuple[str, ...]]
+    holes: Mapping[str, float]
+    where: str
+
+    def learnt(self, columns: Mapping[str, Any], counted: Array | None) -> Sequential:
+        """columns: of the records that models are fitted to, as blocks hold them"""
+        all_ = (*self.given, *self.order)
+        variables = {
+            name: Variable.learn(name, columns[name], len(self.levels.get(name, ())), self.holes.get(name))
+            for name in all_
+        }
+        whole = Sequential(variables, self.given, self.names, (), self.levels, self.where)
+        board = Board(variables, {name: variables[name].numbers(columns[name]) for name in all_})
+        counted = _not_copies(board, counted)
+        said: list[str] = []
+        stages = tuple(self._stages(whole, board, columns, counted, said))
+        n = len(next(iter(board.values.values())))
+        return replace(whole, stages=stages, fitted=n, said=tuple(said))
+
+    def _stages(
+        self, whole: Sequential, board: Board, columns: Mapping[str, Any], counted: Array | None, said: list[str]
+    ) -> Iterator[Stage]:
+        before = list(self.given)
+        for name in self.order:
+            target, y = board.variables[name], board.values[name]
+            self.models[name].check(target)
+            rules = tuple(rule for rule in self.rules if rule.column == name)
+            free = np.ones(len(y), dtype=bool)
+            for rule in rules:
+                fixed = whole.fulfil(_condition(rule.when), columns)
+                value = rule.number(self.levels.get(name), target.hole)
+                if wrong := int((y[fixed] != value).sum()):
+                    said.append(f"{rule.text}: not so in {count_of(wrong, 'record')} of the original, and now in none")
+                free &= ~fixed
+            edits = tuple(each for each in self.conditions if self._last(each) == name)
+            holed, rows = None, np.flatnonzero(free)
+            hole = target.holes(y)
+            if hole[free].any():
+                flag = Variable(name, 0, None, np.array([0.0, 1.0]), np.array([len(y), len(y)]))
+                holed = self.patterns.fit(flag, hole[rows].astype(float), before, board.at(rows), _of(counted, rows))
+                rows = np.flatnonzero(free & ~hole)
+            fit = None
+            if len(rows):
+                part = board if len(rows) == len(y) else board.at(rows)
+                fit = self.models[name].fit(target, y[rows], before, part, _of(counted, rows))
+            yield Stage(name, holed, fit, rules, edits, *self.bounds.get(name, (-np.inf, np.inf)))
+            before.append(name)
+
+    def _last(self, edit: Edit) -> str:
+        """The column of an edit that is drawn last: it is drawn inside what the others leave."""
+        return max((name for name in edit.columns if name in self.order), key=self.order.index)
+
+
+def _of(counted: Array | None, rows: Any) -> Array | None:
+    return None if counted is None else counted[rows]
+
+
+def _not_copies(board: Board, counted: Array | None) -> Array | None:
+    """0 for records that are others again, in a file where chance does not make such; and for more of one unit."""
+    if not any(len(each.values) > CONTINUOUS for each in board.variables.values() if not each.levels):
+        return counted
+    matrix = np.column_stack([np.nan_to_num(values) for values in board.values.values()]) + 0.0
+    weights = np.random.default_rng(1).integers(2**63, size=matrix.shape[1], dtype=np.uint64) | np.uint64(1)
+    bits = np.ascontiguousarray(matrix).view(np.uint64)
+    words = ((bits ^ (bits >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64)
+    first = np.unique(words, return_index=True)[1]
+    if len(first) == len(words):
+        return counted
+    own = np.zeros(len(words))
+    own[first] = 1.0
+    return own if counted is None else own * counted
+
+
+def ordered(names: Sequence[str], rules: Sequence[SkipRule]) -> tuple[str, ...]:
+    """The columns with those that rules ask before those that they settle, else in their order."""
+    needs = {
+        name: {n for rule in rules if rule.column == name for n in _condition(rule.when).columns} for name in names
+    }
+    found: list[str] = []
+    while len(found) < len(names):
+        ready = [n for n in names if n not in found and not (needs[n] & {*names}) - {*found}]
+        if not ready:
+            raise InputError("The rules settle columns in a circle: each must ask columns that it does not settle.")
+        found.append(ready[0])
+    return tuple(found)

@@ -1,0 +1,271 @@
+"""Synthesis: m files whose confidential columns are drawn from models of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+from suffice.design.bounds import by_column, observed
+from suffice.design.condition import parse as condition
+from suffice.design.design import Design
+from suffice.errors import InputError, UsageError, count_of, suggest
+from suffice.method.masked import MaskedColumns
+from suffice.method.method import kebab
+from suffice.method.parameter import Count, Names, Switch, parameter
+from suffice.method.rowwise import Rowwise
+from suffice.rows.derived import all_beside
+from suffice.rows.rows import Rows, Run
+from suffice.rows.spool import stored
+from suffice.seed import Stream
+from suffice.synthesis.cart import Cart
+from suffice.synthesis.linear import Linear
+from suffice.synthesis.model import SynthesisModel, spelt
+from suffice.synthesis.rule import SkipRule
+from suffice.synthesis.sequence import Learner, Sequential, in_text, ordered
+
+if TYPE_CHECKING:
+    from suffice.design.roles import Roles
+
+MODELS: Mapping[str, type[SynthesisModel]] = {kebab(each.__name__): each for each in (Cart, Linear)}
+MOST = 2**20
+"""Records that models are fitted to, at most."""
+
+Learnt = WeakKeyDictionary[Rows, dict[Any, Sequential]]
+_learnt: Learnt = WeakKeyDictionary()
+"""What was fitted to rows: all files of a request are drawn from it."""
+
+
+@dataclass(frozen=True)
+class ModelRule:
+    """A model for all columns, or one for each of some by name; none: trees."""
+
+    allowed: str = "a model such as cart:least=20 for all columns, or models by column, or none (cart)"
+
+    def read(self, value: object) -> tuple[tuple[str, SynthesisModel], ...]:
+        if isinstance(value, Mapping):
+            return tuple(sorted((self._name(name), spelt(each, MODELS)) for name, each in value.items()))
+        if isinstance(value, tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in value):
+            return self.read(dict(value))
+        return () if value is None else (("", spelt(value, MODELS)),)
+
+    def parse(self, text: str) -> tuple[tuple[str, SynthesisModel], ...]:
+        return self.read(None if text.strip().lower() == "none" else text.strip())
+
+    @staticmethod
+    def _name(name: object) -> str:
+        if not isinstance(name, str):
+            raise ValueError
+        return name
+
+
+@dataclass(frozen=True)
+class ConditionRule:
+    """A condition on records, or none."""
+
+    allowed: str = "a condition such as income > 100000, or none (all records)"
+
+    def read(self, value: object) -> str | None:
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise ValueError
+        return condition(value).text
+
+    def parse(self, text: str) -> str | None:
+        return self.read(None if text.strip().lower() == "none" else text)
+
+
+@dataclass(frozen=True)
+class SkipRules:
+    """Skip patterns."""
+
+    allowed: str = 'rules such as smoke == "NO" -> nociga = -8'
+
+    def read(self, value: object) -> tuple[str, ...]:
+        rules = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
+        if not all(isinstance(each, str) for each in rules):
+            raise ValueError
+        return tuple(" ".join(SkipRule.read(str(each)).text.split()) for each in rules)
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        return self.read([text] if text.strip() else [])
+
+
+@dataclass(frozen=True)
+class Synthesis(Rowwise):
+    """Draw the confidential columns anew, one after the other, each from a model fitted to the original.
+
+    y*_j  drawn from  p(y_j | given columns, y*_1, ..., y*_{j-1})
+
+    **Promises** nothing exactly but bounds, edits and rules, which hold in every record. What is estimated from m files
+    together has a variance of its own: combine them by the rule that the certificate names.
+
+    m: how many files; each is drawn by itself from the same models
+    models: by column, or one for all; trees (`cart`) where nothing is said
+    order: in which columns are drawn; that of the roles unless told
+    where: only records for which this holds are replaced: models are fitted to these, and they are drawn inside it
+    rules: skip patterns, which hold in every record
+    proper: draw the parameters of the models from their posterior, for each file; trees have none
+
+    Rubin (1993); Reiter (2003, 2005); Raghunathan, Reiter & Rubin (2003).
+
+    >>> import pandas as pd, suffice
+    >>> data = pd.DataFrame({"smokes": ["no", "yes"] * 50, "cigarettes": [0, 7] * 50})
+    >>> roles = suffice.Roles(confidential=["smokes", "cigarettes"])
+    >>> drawn = suffice.protect(data, roles, Synthesis(m=2)).frames[1]
+    >>> set(zip(drawn.smokes, drawn.cigarettes)) == {("no", 0), ("yes", 7)}
+    True
+    """
+
+    keeps: ClassVar = ("limits",)
+    independent: ClassVar = True
+    kinds: ClassVar = ("category", "integer", "date")
+    holes: ClassVar = True
+    references: ClassVar = (
+        "Rubin (1993)",
+        "Raghunathan, Reiter & Rubin (2003)",
+        "Reiter (2003)",
+        "Reiter (2005), trees",
+    )
+
+    m: int = parameter(Count(low=1), "how many files", 5)
+    models: tuple[tuple[str, SynthesisModel], ...] = parameter(ModelRule(), "models by column, or one for all", None)
+    order: tuple[str, ...] | None = parameter(Names(), "in which order columns are drawn", None)
+    where: str | None = parameter(ConditionRule(), "which records are replaced", None)
+    rules: tuple[str, ...] = parameter(SkipRules(), "skip patterns that hold in every record", ())
+    proper: bool = parameter(Switch(), "draw parameters from their posterior", False)
+
+    @property
+    def sets(self) -> int:
+        return self.m
+
+    def parameters(self) -> dict[str, object]:
+        told = super().parameters()
+        return {**told, "models": {name: str(model) for name, model in self.models}}
+
+    def given(self, roles: Roles) -> Roles:
+        names = roles.confidential
+        if roles.groups:
+            raise UsageError("synthesis draws all records together: give the columns of `groups` as given ones.")
+        if roles.missing == "patterns":
+            raise UsageError("synthesis draws which cells are missing: leave missing = patterns out.")
+        for what, named in (("models", [name for name, _ in self.models if name]), ("order", self.order or ())):
+            for name in named:
+                if name not in names:
+                    raise UsageError(f"synthesis: {what} names {name!r}, not confidential.{suggest(name, names)}")
+        for rule in map(SkipRule.read, self.rules):
+            if rule.column not in names:
+                raise UsageError(f"The rule {rule.text!r} settles {rule.column!r}, which is not confidential.")
+        return roles
+
+    def about(self, design: Design) -> dict[str, object]:
+        full = not design.roles.terms.columns and not design.roles.keep and self.where is None
+        kind = "full" if full else "partial"
+        return {"kind": kind, "m": self.m, "proper": self.proper, "exact": [], "two_stage": None}
+
+    def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
+        if self.where is None:
+            return None
+        asked = condition(self.where)
+        known = (*design.confidential, *design.roles.terms.columns)
+        _check_names(asked.columns, known)
+        levels, holes = rows.coding.levels, rows.coding.holes
+        flags = [
+            in_text(asked, run_block.columns, levels, holes) for run in rows.runs(asked.columns) for run_block in run
+        ]
+        found = np.concatenate(flags)
+        if not found.any():
+            raise InputError(f"No record fulfils the condition {self.where!r}: there is nothing to draw.")
+        return found
+
+    def makes(self, before: str) -> str:
+        return "synthetic"
+
+    def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
+        names = design.confidential
+        model = self.learnt(rows, design)
+        if self.proper:
+            model = model.proper(stream.generator("parameters"))
+        needs = tuple(dict.fromkeys((*model.given, *names)))
+
+        def drawn(run: Run) -> Array:
+            return np.vstack([model(block) for block in run])
+
+        held = stored(rows, rows.map(drawn, needs, "drawing", stream), names)
+        return MaskedColumns(all_beside(held, names), self._remarks(rows, model), "synthetic", True, model.facts)
+
+    def _remarks(self, rows: Rows, model: Sequential) -> tuple[str, ...]:
+        told = "all records" if self.where is None else count_of(model.fitted, "record") + " that were chosen"
+        sampled = f"; of these {MOST:,} drawn at random" if rows.n > MOST else ""
+        return (f"synthesis: {count_of(len(model.stages), 'model')} fitted to {told}{sampled}.", *model.said)
+
+    def learnt(self, rows: Rows, design: Design) -> Sequential:
+        """The models, fitted once for all files."""
+        known = _learnt.setdefault(rows, {})
+        request = self.models, self.order, self.where, self.rules
+        if request not in known:
+            known[request] = self._learn(rows, design)
+        return known[request]
+
+    def _learn(self, rows: Rows, design: Design) -> Sequential:
+        roles, names, coding = design.roles, design.confidential, rows.coding
+        if coding is None:
+            raise UsageError("synthesis must be the first step: it draws from the original.")
+        rules = tuple(map(SkipRule.read, self.rules))
+        told = dict(self.models)
+        models = {name: told.get(name, told.get("", Cart())) for name in names}
+        order = ordered((*(self.order or ()), *(name for name in names if name not in (self.order or ()))), rules)
+        given = tuple(sorted({*roles.terms.columns} - {*names}))  # their order decides nothing
+        asked = [
+            name for text in (self.where, *(rule.when for rule in rules)) if text for name in condition(text).columns
+        ]
+        _check_names(asked, (*names, *given))
+        trees = [model for model in models.values() if isinstance(model, Cart)]
+        patterns = min(trees, key=lambda model: model.least, default=Cart())
+        needs = (*given, *names)
+        unit = [roles.unit] if roles.unit is not None and roles.unit in rows.kinds else []
+        source = rows
+        if rows.n > MOST:
+            kept = np.zeros(rows.n, dtype=bool)
+            kept[np.random.default_rng(1).choice(rows.n, MOST, replace=False)] = True
+            source = rows.select(kept, [*needs, *unit], {})
+        columns = source.gather([*needs, *unit])
+        counted = _first_of_units(columns[unit[0]]) if unit else None
+        bounds = {
+            n: (-np.inf if a is None else a, np.inf if b is None else b)
+            for n, (a, b) in by_column(roles.bounds).items()
+        }
+        if observed(roles.bounds):
+            free = [name for name in names if name not in bounds and name not in coding.levels]
+            bounds |= {name: (0.0, np.inf) for name in free if not (columns[name] < 0).any()}
+        learner = Learner(
+            given, order, names, models, patterns, rules, tuple(roles.conditions), bounds, coding.levels, coding.holes,
+            self.where or "",
+        )  # fmt: skip
+        return learner.learnt({name: columns[name] for name in needs}, counted)
+
+    @classmethod
+    def examples(cls) -> tuple[Synthesis, ...]:
+        return cls(m=1), cls(m=1, models=(("", Linear()),))
+
+
+def _check_names(asked: Iterable[str], known: Sequence[str]) -> None:
+    for name in asked:
+        if name not in known:
+            raise UsageError(f"synthesis: {name!r} is neither confidential nor given.{suggest(name, known)}")
+
+
+def _first_of_units(column: Any) -> Array:
+    """1 for the first record of each unit, 0 for its others."""
+    import pyarrow as pa
+
+    codes = column.dictionary_encode().indices.fill_null(-1).to_numpy() if isinstance(column, pa.Array) else column
+    counted = np.zeros(len(codes))
+    counted[np.unique(codes, return_index=True)[1]] = 1.0
+    return counted

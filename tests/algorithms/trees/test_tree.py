@@ -1,0 +1,57 @@
+"""Trees to their least leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.algorithms.trees import tree
+from suffice.algorithms.trees.tree import Tree, in_classes, in_fixed_point
+
+
+def records(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    bins = np.column_stack([rng.integers(0, 30, n), rng.integers(0, 7, n)]).astype(np.uint8)
+    return bins, bins[:, 0] + 40.0 * np.isin(bins[:, 1], [0, 3, 6]) + rng.normal(size=n)
+
+
+def test_leaves_have_their_least_and_the_order_of_records_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    bins, y = records()
+    found = Tree.grown(bins, [True, False], in_fixed_point(y), 10)
+    counts = np.bincount(found.leaves(bins))
+    assert counts[counts > 0].min() >= 10
+    assert counts.max() < 30
+    turned = np.random.default_rng(1).permutation(len(y))
+    monkeypatch.setattr(tree, "CELLS", 1)  # and one node at a time
+    other = Tree.grown(bins[turned], [True, False], in_fixed_point(y[turned]), 10)
+    assert all(np.array_equal(getattr(found, name), getattr(other, name)) for name in ("column", "below", "left"))
+
+
+def test_levels_without_an_order_are_told_apart_by_one_split() -> None:
+    bins, y = records()
+    found = Tree.grown(bins, [True, False], in_fixed_point(y), 10)
+    assert found.column[0] == 1
+    assert np.flatnonzero(found.left[0]).tolist() == [1, 2, 4, 5]
+    classes = Tree.grown(bins[:, 1:], [False], in_classes((y > 38).astype(np.int64)), 10)
+    assert np.flatnonzero(classes.left[0]).tolist() in ([1, 2, 4, 5], [0, 3, 6])
+
+
+def test_the_best_split_is_found() -> None:
+    bins, y = records(60)
+    Y = in_fixed_point(y)[:, 0]
+    cuts = [(bins[:, 0] <= cut) for cut in range(29)]
+    gains = [
+        len(a) * a.mean() ** 2 + len(b) * b.mean() ** 2
+        for a, b in ((Y[c], Y[~c]) for c in cuts)
+        if min(len(a), len(b)) >= 5
+    ]
+    left = Tree.grown(bins[:, :1], [True], Y[:, None], 5).left[0][bins[:, 0]]
+    assert len(Y[left]) * Y[left].mean() ** 2 + len(Y[~left]) * Y[~left].mean() ** 2 == pytest.approx(max(gains))
+
+
+def test_copies_count_once() -> None:
+    bins, y = np.repeat(np.arange(20, dtype=np.uint8), 10)[:, None], np.repeat(np.arange(20.0), 10)
+    counted = np.tile([1.0] + [0.0] * 9, 20)
+    every, once = (Tree.grown(bins, [True], in_fixed_point(y), 10, each) for each in (None, counted))
+    assert (every.column < 0).sum() == 20
+    assert (once.column < 0).sum() == 2

@@ -1,0 +1,168 @@
+"""Synthesis: files drawn from models of the original."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import suffice
+from suffice import Cart, Linear, Roles, Seed, Synthesis
+from suffice.errors import InputError, UsageError
+
+COLUMNS = ["sex", "age", "born", "smoke", "cigarettes", "income"]
+
+
+def people(n: int = 300, seed: int = 3) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sex, age = rng.choice(["f", "m"], n), rng.integers(16, 90, n)
+    smoke = np.where(rng.random(n) < 0.3 + 0.2 * (sex == "m"), "yes", "no")
+    income = np.rint(np.exp(rng.normal(6.5 + 0.5 * (sex == "m"), 0.6, n)))
+    income[rng.random(n) < 0.2] = 1000
+    return pd.DataFrame(
+        {
+            "region": rng.choice(["north", "south", "west"], n),
+            "sex": sex,
+            "age": age,
+            "born": pd.to_datetime("2020-01-01") - pd.to_timedelta(365 * age, "D"),
+            "smoke": pd.Series(smoke).where(rng.random(n) < 0.95),
+            "cigarettes": np.where(smoke == "yes", rng.integers(1, 40, n), -8),
+            "income": np.where(rng.random(n) < 0.15, np.nan, income),
+        }
+    )
+
+
+def drawn(data: pd.DataFrame, method: Synthesis, key: int = 1, **roles: object) -> suffice.Release:
+    chosen = {"confidential": COLUMNS, **roles}
+    return suffice.protect(data, Roles(**chosen), method, Seed.for_tests(key))  # type: ignore[arg-type]
+
+
+def test_columns_of_every_kind_leave_as_they_came_with_their_holes() -> None:
+    data = people()
+    first, second = drawn(data, Synthesis(m=2), given="C(region)").frames
+    assert not first.equals(second)
+    for made in (first, second):
+        assert sorted(made.region) == sorted(data.region)  # given records stay
+        assert (made.dtypes == data[made.columns].dtypes).all()
+        assert set(made.sex) <= {"f", "m"}
+        assert 10 < made.income.isna().sum() < 80
+        assert made.smoke.isna().any()
+        assert not made.born.isna().any()
+        assert (made.income == 1000).sum() > 20  # a heap stays one
+
+
+def test_files_and_certificates_are_written_together(tmp_path: Path) -> None:
+    release = suffice.protect(people(), Roles(confidential=COLUMNS), Synthesis(m=2), Seed.new_file(tmp_path / "key"))
+    release.write(tmp_path / "out.csv")
+    assert len(pd.read_csv(tmp_path / "out-2.csv")) == 300
+    told = json.loads((tmp_path / "out-1.csv.certificate.json").read_text())["synthesis"]
+    assert told == {"kind": "full", "m": 2, "proper": False, "exact": [], "two_stage": None}
+    assert len((tmp_path / "key.ledger").read_text().splitlines()) == 1
+
+
+def test_the_kind_is_in_the_certificate() -> None:
+    assert drawn(people(), Synthesis(m=1), given="C(region)").certificate.synthesis["kind"] == "partial"
+
+
+def test_rules_hold_in_every_record_and_what_broke_them_is_told() -> None:
+    data = people()
+    data.loc[data.smoke.eq("no").idxmax(), "cigarettes"] = 3
+    release = drawn(data, Synthesis(m=1, rules=['smoke == "no" -> cigarettes = -8'], order=["cigarettes", "smoke"]))
+    made = release.frame
+    assert (made.cigarettes[made.smoke == "no"] == -8).all()
+    assert (made.cigarettes[made.smoke == "yes"] > -8).any()
+    assert any("not so in 1 record" in said for said in release.certificate.private)
+
+
+def test_bounds_and_edits_hold_in_every_record() -> None:
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"costs": rng.gamma(2.0, size=300), "other": rng.gamma(1.0, size=300)})
+    data["turnover"] = data.costs + rng.gamma(0.3, size=300)
+    data["total"] = data.costs + data.other
+    edits = ["turnover >= costs", "total == costs + other"]
+    names = ["costs", "other", "turnover", "total"]
+    for models in (Cart(), Linear()):
+        made = drawn(
+            data, Synthesis(m=1, models=models), confidential=names, edits=edits, bounds={"costs": (0, None)}
+        ).frame
+        assert (made.costs >= 0).all()
+        assert (made.turnover >= made.costs).all()
+        assert np.allclose(made.total, made.costs + made.other, rtol=1e-12, atol=1e-12)
+        assert not np.isin(made.costs, data.costs).any()
+
+
+def test_only_chosen_records_are_replaced_and_stay_where_they_were_chosen() -> None:
+    data = people()
+    method = Synthesis(m=1, where="income > 900 and sex == 'm'")
+    release = drawn(data, method, confidential=["income", "cigarettes"], given="C(sex)")
+    made, chosen = release.aligned(), ((data.income > 900) & (data.sex == "m")).to_numpy()
+    pd.testing.assert_frame_equal(made[~chosen], data.loc[~chosen, made.columns])
+    assert ((made.income > 900) & (made.sex == "m"))[chosen].all()
+    assert (made.income != data.income)[chosen & (data.income != 1000)].mean() > 0.8
+    assert {each.rule for each in release.findings if each.level in ("stop", "never")} == {"seed"}
+    assert release.certificate.synthesis["kind"] == "partial"
+
+
+def test_normal_scores_keep_heaps_and_plain_values_do_not() -> None:
+    data = people()
+    heap = [(drawn(data, Synthesis(m=1, models={"income": f"linear:scale={scale}"})).frame.income == 1000).sum()
+            for scale in ("quantile", "values")]  # fmt: skip
+    assert heap[0] > 25 > heap[1]
+
+
+def test_parameters_are_drawn_for_every_file_where_asked() -> None:
+    data = people()[["age", "income"]].dropna()
+    names = ["age", "income"]
+    plain, proper = (
+        drawn(data, Synthesis(m=1, models="linear", proper=each), confidential=names).frame for each in (False, True)
+    )
+    assert not plain.equals(proper)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.DataFrame({"a": ["x"] * 30, "b": np.arange(30.0)}),
+        pd.DataFrame({"a": [f"level {i}" for i in range(1000)], "b": np.arange(1000) % 7}),
+        pd.DataFrame({"a": np.full(30, np.nan), "b": np.arange(30)}),
+        pd.DataFrame(np.random.default_rng(1).normal(size=(12, 20)), columns=[f"c{i}" for i in range(20)]),
+    ],
+    ids=["one level", "a thousand levels", "all missing", "fewer records than columns"],
+)
+@pytest.mark.parametrize("models", [None, "linear"])
+def test_odd_files_have_a_result(data: pd.DataFrame, models: str | None) -> None:
+    numbers = {name: models for name in data if models and data[name].dtype.kind in "if"}
+    made = drawn(data, Synthesis(m=1, models=numbers), confidential=list(data)).frame
+    assert made.shape == data.shape
+    assert (made.isna().sum() == data.isna().sum()).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"m": 0}, "m must be a whole number from 1"),
+        ({"models": "forest"}, "no model 'forest'"),
+        ({"models": "cart:leaf=3"}, "no parameter 'leaf'. It has: least"),
+        ({"models": "cart:least=0"}, "least must be a whole number from 1"),
+        ({"models": {"incom": "cart"}}, "not confidential. Did you mean 'income'"),
+        ({"models": {"sex": "linear"}}, "linear does not draw a category"),
+        ({"rules": "smoke is no"}, "not understood"),
+        ({"rules": 'smoke == "no" -> region = 1'}, "not confidential"),
+        ({"where": "income >"}, "ends too early"),
+        ({"where": "wealth > 3"}, "neither confidential nor given"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said.replace("(", r"\(")):
+        drawn(people(60), Synthesis(**given))  # type: ignore[arg-type]
+
+
+def test_a_region_without_records_and_rules_in_a_circle_are_refused() -> None:
+    with pytest.raises(InputError, match="No record fulfils"):
+        drawn(people(60), Synthesis(where="income > 1000000"))
+    rules = ['smoke == "no" -> cigarettes = -8', "cigarettes == -8 -> smoke = 'no'"]
+    with pytest.raises(InputError, match="circle"):
+        drawn(people(60), Synthesis(rules=rules))
