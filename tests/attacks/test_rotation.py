@@ -99,6 +99,21 @@ def test_a_record_that_cannot_move_stops_the_release(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_walk_of_few_sweeps_goes_on_until_every_record_has_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many stand near their limits: where the walk ends with its last sweep, some are released as they are."""
+    rng = np.random.default_rng(7)
+    x, z = rng.uniform(1, 10, 60), rng.lognormal(size=60)
+    frame = pd.DataFrame({"x": x, "y": x * rng.beta(0.15, 0.15, 60), "z": z})
+    roles = Roles(confidential=["y", "z"], given="x", bounds={"y": (0, None), "z": (0, None)}, edits=["y <= x"])
+
+    def left(key: int) -> int:
+        return protect(frame, roles, Rotate(sweeps=1), seed=Seed.for_tests(key)).assessment.unmoved
+
+    assert not any(map(left, range(4)))
+    monkeypatch.setattr("suffice.microdata.rotate.PATIENCE", 0)
+    assert any(map(left, range(4)))
+
+
 def test_bounds_that_ipso_breaks_are_mended() -> None:
     frame = victims()
     roles = Roles(confidential=["y0", "y1"], given="x", bounds="observed-sign")

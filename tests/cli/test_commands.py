@@ -357,7 +357,7 @@ def test_verify_stops_at_copies_and_at_another_file_than_the_certified_one(suffi
 
 def test_the_command_of_the_certificate_verifies(suffice):
     more = ("--bound", "turnover=0:", "--edit", "taxes <= turnover", "--groups", "region", "--weight", "weight")
-    walk = ("--method", "rotate", "--param", "sweeps=20")
+    walk = ("--method", "rotate", "--param", "sweeps=3")
     words = ("firms.parquet", "-o", "a file.parquet", *CONFIDENTIAL, *more, *walk)
     told = suffice("protect", *words, "--json", "--accept", "outliers=a test", "--accept", "giants=a test")
     assert told.code == 0, told.err

@@ -9,7 +9,7 @@ from suffice.risk.assessment import Assessment
 
 def domain(risk: Assessment) -> Finding | None:
     """Negatives in a column without, twice as many beyond chance, or half of many zeros gone: warn. Two values that
-    become many, or one to four negatives (on average, over trial releases) that another key might not have: note.
+    become many, or a few negatives (on average, over trial releases) that another key might not have: note.
 
     Nothing is clipped: that would break what was promised.
     """

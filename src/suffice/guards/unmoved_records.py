@@ -17,6 +17,6 @@ def unmoved_records(risk: Assessment) -> Finding | None:
         "stop",
         f"{count(risk.unmoved, 'record')} of {n:,} ({share(risk.unmoved, n)}) never moved: "
         "every bound and edit around them leaves no room.",
-        "Ask for more sweeps, for zeros to be free, or for looser bounds and edits.",
+        "Ask for zeros to be free, or for looser bounds and edits.",
         {"unmoved": risk.unmoved, "records": n},
     )

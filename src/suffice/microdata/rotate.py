@@ -31,7 +31,7 @@ from suffice.algorithms.rotation.stopping import (
     follows,
 )
 from suffice.algorithms.rotation.turn import Chance
-from suffice.algorithms.rotation.walk import Walk
+from suffice.algorithms.rotation.walk import Walk, unmoved
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method.masked import Masked
 from suffice.method.parameter import Choice, Count, Number, parameter
@@ -41,6 +41,8 @@ from suffice.progress import Progress
 from suffice.seed import Stream
 
 GIVEN_UP, ANEW = "given up", "from records drawn anew"
+PATIENCE = 20
+"""Sweeps in which no record leaves where it was, after which those that are left there are not waited for."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Rotate(Recordwise):
 
     shape: the law: "copula", the columns' densities and how they go together; "marginals", the densities alone;
         "uniform", all that the limits allow.
-    sweeps: exactly so many, without a look at the original; none: 200, of records that are drawn anew.
+    sweeps: so many, and more only while a record stands where it was and others still leave; none: 200, of records
+        that are drawn anew.
     correlation: a target: no residual correlation with the original is above this.
     linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
     groups: who meets whom: "given", anyone, records alike in the given columns, and records about as far out in a
@@ -138,6 +141,7 @@ class Rotate(Recordwise):
             walker.dealer = dealer
         if drawn is None:
             reason, course = self._walked(walker, records, likeness)
+            walker.until_all_moved(records.original)
         else:
             reason, course = self._settled(walker), ()
         if progress is not None:
@@ -253,6 +257,14 @@ class _Walker:
         self.stream, self.progress, self.sweeps = stream, progress, 0
         self.dealer = replace(dealer, kind="random" if dealer.kind == "random" else "given")
         self.first = replace(dealer, kind="near") if dealer.kind == "given" else dealer
+
+    def until_all_moved(self, original: Array) -> None:
+        """Sweeps while some records have never moved, for as long as that becomes fewer."""
+        still, waited = len(unmoved(original, self.Y)), 0
+        while still and waited < PATIENCE:
+            self.sweep(self.sweeps + 1, sure=False)
+            fewer = len(unmoved(original, self.Y))
+            still, waited = min(still, fewer), 0 if fewer < still else waited + 1
 
     def sweep(self, most: int, sure: bool = True) -> None:
         """One more, of so many, or if that is not sure of at most so many."""

@@ -40,6 +40,8 @@ from suffice.seed import Seed
 
 FIXED = ("mean", "covariance", "limits")
 """What leaves a column that stands at its two bounds as it is."""
+LUCK = 5
+"""Releases that are drawn, at most, until none of the records has its own values by luck."""
 OUTSIDE = "New values by IPSO did not come inside the limits, so the records were turned from where they are (rotate)."
 
 
@@ -154,18 +156,23 @@ def _protected(
 
         made: list[Release] = []
         for number in range(method.sets):
-            own = original if method.sets == 1 else replace(original, stream=stream.child(f"set {number}"))
-            if isinstance(method, Synthetic):
-                from suffice.protection.drawing import redrawn
-
-                done = redrawn(own, method, strata, looks)
-            else:
-                done = replace(protected(own, method, start, strata, looks), again=trial, first=said)
+            own = stream if method.sets == 1 else stream.child(f"set {number}")
             others = tuple(release.assessment.reach for release in made)
-            if not made:
-                told = [digests[name] for name in design.confidential]
-                account = Account.of(seed, whole, rows is not whole, done, method, told, stream.digest())
-            known = accept, limits, coding, account, others
-            whole_file = done if part is None else part.among_others(done)
-            made.append(Release._made(data, rows, whole_file, method, seed, *known, judged=done))
+            for luck in range(LUCK):  # a record may meet its own values: such numbers do not leave, others are drawn
+                again = replace(original, stream=own.child(f"anew {luck}") if luck else own)
+                if isinstance(method, Synthetic):
+                    from suffice.protection.drawing import redrawn
+
+                    done = redrawn(again, method, strata, looks)
+                else:
+                    done = replace(protected(again, method, start, strata, looks), again=trial, first=said)
+                if not made:
+                    told = [digests[name] for name in design.confidential]
+                    account = Account.of(seed, whole, rows is not whole, done, method, told, stream.digest())
+                known = accept, limits, coding, account, others
+                whole_file = done if part is None else part.among_others(done)
+                release = Release._made(data, rows, whole_file, method, seed, *known, judged=done)
+                if not release.unlucky:
+                    break
+            made.append(release)
         return made[0] if len(made) == 1 else Release._together(made, stream)

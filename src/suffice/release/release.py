@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
 PRIVATE = 0o600
+FEW = 10
+"""Records with their own values, up to which that may be luck."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,6 +127,12 @@ class Release(Exhibit):
     @property
     def _accepted(self) -> dict[str, str]:
         return {finding.rule: finding.accepted for finding in self.findings if finding.accepted}
+
+    @property
+    def unlucky(self) -> bool:
+        """Whether nothing stops the release but a few records with their own values: other numbers may have none."""
+        stops, risk = {finding.rule for finding in self.findings if finding.blocks}, self.assessment
+        return bool(stops) and stops <= {"copies", "unmoved-records"} and max(risk.copies, risk.unmoved) <= FEW
 
     @property
     def design(self) -> Design:

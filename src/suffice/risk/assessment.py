@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import gqr
-from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, BlockMeasure
 from suffice.protection.protected import Protected
@@ -47,7 +46,7 @@ from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept, in_groups
-from suffice.risk.trials import KEPT, TRIALS, TrialSight, hardly_moved, settled
+from suffice.risk.trials import KEPT, TRIALS, TrialSight, settled
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
@@ -195,7 +194,7 @@ def assess(
         extremes=_extremes(design.confidential, like.ends, seen),
         told_apart=told_apart(some) if method.apart_of else 0.5,
         negatives=signs.new(design.confidential),
-        usual=tuple(signs.new(design.confidential)) if like.signs is None else below.usual(design.confidential),
+        usual=below.usual(design.confidential, freedom.n),
         multiplied=signs.counts(below.multiplied(design.confidential), design.confidential),
         shapes=_shapes(done, some, sample),
         zeros_lost={name: each for name, each in emptied.items() if name not in sample.traits},
@@ -276,9 +275,8 @@ def _likeness(
             copied,
             by_chance(made.aligned, made.design) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),
-            hardly_moved(sample.Y, sample.Ystar) if carried and not isinstance(method, Isometric) else 0.0,
             tuple(map(float, ends)),
-            made.seen["signs"] if isinstance(method, Isometric) else None,  # a walk is not made again for these
+            made.seen["signs"],
             carried and old,
         )
 

@@ -16,8 +16,18 @@ from suffice.protection.aligned import AlignedBlock
 
 ERRORS = 3.3
 """Counts that differ by as many standard errors are not those of two samples."""
-USUAL, LUCK = 5, 15
-"""New negatives that releases of a request have on average, where they are no luck; and how many might be."""
+FEW, SHARE, MANY = 5, 0.05, 15
+"""New negatives that releases of a request have on average, where they are no luck: so many, or this share, of a small
+file, and of any other."""
+
+
+def least(n: int) -> float:
+    """New negatives among n records that are warned of.
+
+    >>> least(40), least(200), least(1000)
+    (5, 10.0, 15)
+    """
+    return min(max(FEW, SHARE * n), MANY)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,17 +54,17 @@ class SignCounts:
             if before and after > 2 * before and after - before > ERRORS * sqrt(before + after)
         }
 
-    def usual(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Columns that had no negative value and have so many that all releases have some."""
-        return tuple(name for name, number in self.new(names).items() if number >= USUAL)
+    def usual(self, names: tuple[str, ...], n: int) -> tuple[str, ...]:
+        """Columns that had no negative value and have so many that all releases have some; n: records."""
+        return tuple(name for name, number in self.new(names).items() if number >= least(n))
 
-    @property
-    def doubtful(self) -> bool:
-        """Whether another key might have so many more or less that it is judged otherwise."""
+    def doubtful(self, n: int) -> bool:
+        """Whether another key might have so many more or less that it is judged otherwise; n: records."""
         before, after = self.table.astype(float)
         error = np.sqrt(before + after)
         beyond = after - np.maximum(2 * before, before + ERRORS * error)
-        return bool(np.where(before > 0, np.abs(beyond) < 2 * error, (after > 0) & (after <= LUCK)).any())
+        near = np.abs(after - least(n)) < 3 * sqrt(least(n))
+        return bool(np.where(before > 0, np.abs(beyond) < 2 * error, near & (after > 0)).any())
 
     @classmethod
     def mean(cls, several: Sequence[SignCounts]) -> SignCounts:

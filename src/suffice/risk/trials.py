@@ -12,7 +12,6 @@ from statistics import fmean
 
 import numpy as np
 
-from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError
 from suffice.progress import Progress
 from suffice.risk.closeness import Closeness
@@ -23,10 +22,6 @@ from suffice.risk.signs import SignCounts
 TRIALS, RECORDS, STRATUM = 4, 50_000, 50
 """Trial releases, and the records of all: a large file has one. With two, chance finds 18 of 20 giants. A group costs
 as much as so many records, and draws numbers of its own, so that one release of many groups is many trials."""
-FEW = 10
-"""Copies, or records that were never moved, up to which another key may have none."""
-CLOSE, LEFT = 0.01, 0.05
-"""Of records that move by less than this share of a standard deviation, so many are a walk that may leave some."""
 ALIKE, LIKE, SURE = 0.9, 0.7, 0.98
 """A correlation that stops, one that is warned of, and one that is no luck."""
 KEPT = 0.5
@@ -38,7 +33,7 @@ class TrialSight:
     """What one release, or several together, have of the original's records.
 
     copies: records with their own values, which no other has; by_chance: as many if rows were dealt to any records
-    unmoved: records that a walk has never moved; still: share of the records that hardly move
+    unmoved: records that a walk has never moved
     """
 
     closeness: Closeness = field(default_factory=Closeness)
@@ -46,7 +41,6 @@ class TrialSight:
     copies: int = 0
     by_chance: float = 0.0
     unmoved: int = 0
-    still: float = 0.0
     ends: tuple[float, ...] = ()
     """Of each column that is carried over: in which share of the releases an end stays one record's own."""
     signs: SignCounts | None = None
@@ -55,9 +49,8 @@ class TrialSight:
 
     def doubtful(self, n: int) -> bool:
         """Whether another key might be judged otherwise; n: records."""
-        few = 0 < self.unmoved <= FEW or 2 * self.by_chance < self.copies <= FEW or self.still > LEFT
         alike = self._alike(min(0.2, 20 / sqrt(n))) or self._at_the_ends()
-        return few or alike or self.closeness.doubtful or (self.signs is not None and self.signs.doubtful)
+        return alike or self.closeness.doubtful or (self.signs is not None and self.signs.doubtful(n))
 
     def _alike(self, margin: float) -> bool:
         alike = self.resemblance
@@ -88,7 +81,10 @@ def settled(
     strata: int = 1,
     progress: Progress | None = None,
 ) -> TrialSight:
-    """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key."""
+    """The release's own, or where that is doubtful that of trial releases, whose numbers do not follow from the key.
+
+    Copies and records that never moved are the release's own: whoever verifies it counts them there.
+    """
     if not first.doubtful(n):
         return first
     made: list[TrialSight] = []
@@ -102,6 +98,7 @@ def settled(
         if made and not (found := _together(made)).doubtful(n):
             break
     found = _together(made) if made else first
+    found = replace(found, copies=first.copies, by_chance=first.by_chance, unmoved=first.unmoved)
     if n <= MOST:
         return found
     own = first.closeness
@@ -118,23 +115,11 @@ def _together(made: list[TrialSight]) -> TrialSight:
         correlations=tuple(np.abs([each.correlations for each in every]).mean(axis=0).tolist()),
         ranked=tuple(np.abs([each.ranked for each in every]).mean(axis=0).tolist()),
     )
-    return TrialSight(
-        reduce(add, (each.closeness for each in made)),
-        alike,
-        int(fmean(each.copies for each in made) + 0.5),
-        fmean(each.by_chance for each in made),
-        int(fmean(each.unmoved for each in made) + 0.5),
-        fmean(each.still for each in made),
-        tuple(np.mean([each.ends for each in made], axis=0).tolist()),
-        SignCounts.mean(signs) if (signs := [each.signs for each in made if each.signs is not None]) else None,
-        made[0].carried,
+    signs = [each.signs for each in made if each.signs is not None]
+    return replace(
+        made[0],
+        closeness=reduce(add, (each.closeness for each in made)),
+        resemblance=alike,
+        ends=tuple(np.mean([each.ends for each in made], axis=0).tolist()),
+        signs=SignCounts.mean(signs) if signs else None,
     )
-
-
-def hardly_moved(Y: Array, Ystar: Array) -> float:
-    """Share of sampled records that move by less than CLOSE of a standard deviation in every column."""
-    if not Y.size:
-        return 0.0
-    sd = np.nanstd(Y, axis=0)
-    near = np.abs(Ystar - Y) <= CLOSE * sd
-    return float((near | np.isnan(Y)).all(axis=1).mean())
