@@ -22,9 +22,11 @@ from suffice.guards.householder import householder
 from suffice.guards.information import information
 from suffice.guards.kept_columns import kept_columns
 from suffice.guards.kept_scores import kept_scores
+from suffice.guards.leaf import leaf
 from suffice.guards.leverage import leverage
 from suffice.guards.limits import limits
 from suffice.guards.linkage import linkage
+from suffice.guards.membership import membership
 from suffice.guards.nearness import nearness
 from suffice.guards.outliers import outliers
 from suffice.guards.parts import parts
@@ -32,6 +34,7 @@ from suffice.guards.precision import precision
 from suffice.guards.rank_intersection import rank_intersection
 from suffice.guards.rank_linkage import rank_linkage
 from suffice.guards.rare_cells import rare_cells
+from suffice.guards.rare_values import rare_values
 from suffice.guards.repeated_identifiers import repeated_identifiers
 from suffice.guards.repeated_release import repeated_release
 from suffice.guards.replicated_records import replicated_records
@@ -62,6 +65,8 @@ GUARDS: dict[str, Guard] = {
     "tight-limits": tight_limits,
     "copies": copies,
     "rare-cells": rare_cells,
+    "rare-values": rare_values,
+    "leaf": leaf,
     "replicated-records": replicated_records,
     "unmoved-records": unmoved_records,
     "limits": limits,
@@ -75,6 +80,7 @@ GUARDS: dict[str, Guard] = {
     "repeated-release": repeated_release,
     "outliers": outliers,
     "giants": giants,
+    "membership": membership,
     "nearness": nearness,
     "linkage": linkage,
     "rank-intersection": rank_intersection,

@@ -26,6 +26,6 @@ def replicated_records(risk: Assessment) -> Finding | None:
         "stop" if rare.beyond > MOST else "warn",
         f"{count(rare.again, 'record')} of {rare.released:,} that are alone with their values in the release "
         f"({share(rare.again, rare.released)}, {share(rare.chance)} by chance) stand in the original just so.",
-        "Keep tables of fewer columns, so that what joins the others is drawn.",
+        "Keep tables of fewer columns, so that what joins the others is drawn; of trees, ask for larger leaves.",
         {"again": rare.again, "alone": rare.released, "chance": rare.chance},
     )

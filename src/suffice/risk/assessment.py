@@ -22,6 +22,7 @@ from suffice.risk.dependent_columns import dependent, loosened
 from suffice.risk.digits import digits
 from suffice.risk.distance_linkage import SOME, LinkMeasure
 from suffice.risk.distance_linkage import WORTH as LINKED
+from suffice.risk.drawn_models import DrawnModels
 from suffice.risk.equal_cells import EqualCells, equal_cells
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
@@ -120,6 +121,7 @@ class Assessment:
     few_bits: tuple[FewBits, ...] = ()
     """Columns of few values whose products tell more than they hold."""
     rare: RareCells = field(default_factory=RareCells)
+    models: DrawnModels = field(default_factory=DrawnModels)
     """What tables tell that the method goes by."""
     unique: UniqueRecords = field(default_factory=UniqueRecords)
     repeated: Mapping[str, float] = field(default_factory=dict)
@@ -212,6 +214,7 @@ def assess(
         cells=cells,
         few_bits=(*few_bits(done, method, sample, cells.factors), *stacked_bits(done.marked, account, history)),
         rare=rare_cells(done, method),
+        models=DrawnModels.of(done, method, not beside),
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
         loosened=loosened(pair.E, pair.Estar, design.confidential, related),

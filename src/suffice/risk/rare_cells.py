@@ -44,9 +44,9 @@ class RareCells:
 
 
 def rare_cells(done: Protected, method: Method) -> RareCells:
-    """Of the tables that a method goes by; of other methods nothing."""
+    """Of the tables that a method goes by, and of records drawn from models; of other methods nothing."""
     tables, names = method.tables(done.design), done.design.confidential
-    if not any(len(table) > 1 for table in tables):
+    if not any(len(table) > 1 for table in tables) and not method.learns:
         return RareCells()
     wanted = dict.fromkeys([*names, *(name for table in tables for name in table)])
     codes = {name: _codes(done.rows.gather([name])[name]) for name in wanted}

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from suffice.algebra.array import Array
 from suffice.method.parameter import Choice, parameter
@@ -71,6 +70,8 @@ class LinearFit(ModelFit):
         return self.inside(drawn, low, high)
 
     def _from_scores(self, z: Array, draws: np.random.Generator) -> Array:
+        from scipy.special import ndtr  # a tenth of a second, where it is wanted
+
         ends = np.cumsum(self.target.counts) / self.target.counts.sum()
         y = self.target.values[np.searchsorted(ends, ndtr(z)).clip(max=len(ends) - 1)]
         return smoothed(self.target, y, draws.random(len(z)))
@@ -82,6 +83,8 @@ def normal_scores(y: Array) -> Array:
     >>> normal_scores(np.array([3.0, 1.0, 2.0])).round(2).tolist()
     [0.97, -0.97, 0.0]
     """
+    from scipy.special import ndtri
+
     mixed = np.random.default_rng(1).permutation(len(y))
     order = mixed[np.argsort(y[mixed], kind="stable")]
     scores = np.empty(len(y))

@@ -182,7 +182,9 @@ class Learner:
         }
         whole = Sequential(variables, self.given, self.names, (), self.levels, self.where)
         board = Board(variables, {name: variables[name].numbers(columns[name]) for name in all_})
-        counted = _not_copies(board, counted)
+        if (counted := _not_copies(board, counted)) is not None:
+            variables = {name: each.counted(board.values[name], counted) for name, each in variables.items()}
+            board, whole = Board(variables, board.values), replace(whole, variables=variables)
         said: list[str] = []
         stages = tuple(self._stages(whole, board, columns, counted, said))
         n = len(next(iter(board.values.values())))

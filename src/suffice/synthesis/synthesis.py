@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -127,6 +127,7 @@ class Synthesis(Rowwise):
     independent: ClassVar = True
     kinds: ClassVar = ("category", "integer", "date")
     holes: ClassVar = True
+    learns: ClassVar = True
     references: ClassVar = (
         "Rubin (1993)",
         "Raghunathan, Reiter & Rubin (2003)",
@@ -188,17 +189,20 @@ class Synthesis(Rowwise):
         return "synthetic"
 
     def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
-        names = design.confidential
+        names, model = design.confidential, self.learnt(rows, design)
+        held = stored(rows, self.drawn(rows, design, stream), names)
+        return MaskedColumns(all_beside(held, names), self._remarks(rows, model), "synthetic", True, model.facts)
+
+    def drawn(self, rows: Rows, design: Design, stream: Stream) -> Iterator[Array]:
+        """New values, run by run."""
         model = self.learnt(rows, design)
         if self.proper:
             model = model.proper(stream.generator("parameters"))
-        needs = tuple(dict.fromkeys((*model.given, *names)))
 
-        def drawn(run: Run) -> Array:
+        def of(run: Run) -> Array:
             return np.vstack([model(block) for block in run])
 
-        held = stored(rows, rows.map(drawn, needs, "drawing", stream), names)
-        return MaskedColumns(all_beside(held, names), self._remarks(rows, model), "synthetic", True, model.facts)
+        return rows.map(of, (*model.given, *design.confidential), "drawing", stream)
 
     def _remarks(self, rows: Rows, model: Sequential) -> tuple[str, ...]:
         told = "all records" if self.where is None else count_of(model.fitted, "record") + " that were chosen"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +44,8 @@ class Variable:
     """Records that have each."""
     texts: Any = None
     """The levels of a given category."""
+    different: NDArray[np.int64] | None = None
+    """Different records that have each, where some are copies of others."""
 
     @classmethod
     def learn(cls, name: str, column: Any, levels: int, hole: float | None) -> Variable:
@@ -96,7 +98,13 @@ class Variable:
     @cached_property
     def own(self) -> Flags:
         """Which values are those of a few records only."""
-        return np.asarray(self.counts < SHARED)
+        return np.asarray((self.counts if self.different is None else self.different) < SHARED)
+
+    def counted(self, y: Array, once: Array) -> Variable:
+        """The same, where only some records count."""
+        places = np.searchsorted(self.values, y[once > 0]).clip(max=len(self.values) - 1)
+        real = places[self.values[places] == y[once > 0]]
+        return self if self.levels else replace(self, different=np.bincount(real, minlength=len(self.values)))
 
     def on_grid(self, y: Array) -> Array:
         if self.grid is None:

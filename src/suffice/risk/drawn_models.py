@@ -1,0 +1,102 @@
+"""What models that records are drawn from tell of the records that they were fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.algebra.array import Array
+from suffice.method.method import Method
+from suffice.protection.protected import Protected
+from suffice.rows.arrow import as_float
+from suffice.rows.derived import RELEASED
+
+if TYPE_CHECKING:
+    from suffice.synthesis.synthesis import Synthesis
+
+FALSE = 0.01
+HALF, RECORDS, SPLITS, FEWEST = 2000, 4000, 4, 40
+"""Records that a trial is fitted to, at most; of all trials, about; trials, at most; records that it takes."""
+SHOWN = 20
+"""Levels of a category that a distance counts."""
+FEW, LIKE_NAMES = 2, 0.2
+"""A level of so many records is theirs; a category of which so many records have such levels is a name."""
+
+
+@dataclass(frozen=True)
+class DrawnModels:
+    """Counts, shares and names of columns; nothing where no models were drawn from.
+
+    leaf: different records of the smallest leaf of all trees
+    handed: values of one record that are in the release, by column, where models hand values on
+    names: categories whose levels are mostly those of one or two records
+    found: share of the records behind a trial release that are told by it where 1 % of others are
+    sd: of that share, if nobody were told
+    """
+
+    leaf: int | None = None
+    handed: Mapping[str, int] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    found: float = FALSE
+    sd: float = 0.0
+
+    @classmethod
+    def of(cls, done: Protected, method: Method, first: bool) -> DrawnModels:
+        """first: of several files, which are drawn from the same models: trials are made for one"""
+        model: Any = getattr(method, "steps", (method,))[0]
+        facts = done.strata[0].facts
+        if not facts:
+            return cls()
+        handed, names = {}, []
+        levels = done.rows.coding.levels
+        for name in done.design.confidential:
+            y = as_float(done.rows.gather([name])[name])
+            values, counts = np.unique(y, return_counts=True)
+            if name in levels:
+                names += [name] if counts[counts <= FEW].sum() > LIKE_NAMES * len(y) else []
+            elif name in facts["rough"]:
+                released = as_float(done.aligned.gather([RELEASED + name])[RELEASED + name])
+                if again := int(np.isin(values[counts == 1], released).sum()):
+                    handed[name] = again
+        return cls(facts["leaf"], handed, tuple(names), *(_trials(done, model) if first else ()))
+
+
+def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
+    """Half of the records, chosen by the key, are fitted and drawn; the other half was never seen."""
+    from suffice.risk.membership import membership  # SciPy's trees, where they are wanted
+
+    n, design = done.rows.n, done.design
+    half = min(n // 2, HALF)
+    if n < FEWEST:
+        return FALSE, 0.0
+    splits, found = int(np.clip(RECORDS // (2 * half), 1, SPLITS)), []
+    needs = [name for name in done.rows.kinds if name in design.roles.columns]
+    for number in range(splits):
+        chosen = done.stream.generator("hold-out", number).permutation(n)
+        sides = []
+        for places in (chosen[:half], chosen[half : 2 * half]):
+            kept = np.zeros(n, dtype=bool)
+            kept[places] = True
+            sides.append(done.rows.select(kept, needs, {}))
+            sides[-1].coding = done.rows.coding
+        released = np.vstack(list(model.drawn(sides[0], design, done.stream.child(f"hold-out {number}"))))
+        levels = [name in done.rows.coding.levels for name in design.confidential]
+        own = [np.column_stack([as_float(y) for y in side.gather(design.confidential).values()]) for side in sides]
+        found.append(membership(*(_apart(Y, released, levels) for Y in (*own, released))).found)
+    return float(np.mean(found)), sqrt(2 * FALSE * (1 - FALSE) / (half * splits))
+
+
+def _apart(Y: Array, released: Array, levels: list[bool]) -> Array:
+    """Numbers as they are, the most frequent levels of categories as columns of 0 and 1."""
+    columns = []
+    for j, category in enumerate(levels):
+        if not category:
+            columns.append(Y[:, j])
+            continue
+        values, counts = np.unique(released[:, j], return_counts=True)
+        columns += [(Y[:, j] == each) * 1.0 for each in values[np.argsort(-counts, kind="stable")[:SHOWN]]]
+    return np.column_stack(columns)

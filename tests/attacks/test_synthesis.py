@@ -1,0 +1,90 @@
+"""Small leaves give the values of those who are known; unsmoothed trees hand on what one record has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import Cart, Release, Roles, Synthesis, protect
+from suffice.errors import GuardError
+
+NAMES = ["age", "town", "job", "income"]
+
+
+def people(n: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "town": rng.choice([f"t{i}" for i in range(8)], n),
+            "job": rng.choice([f"j{i}" for i in range(8)], n),
+            "income": rng.normal(3e4, 6e3, n).round(1),
+        }
+    )
+
+
+def drawn(model: Cart, data: pd.DataFrame | None = None) -> Release:
+    return protect(people() if data is None else data, Roles(confidential=NAMES), Synthesis(m=1, models=model))
+
+
+def levels(release: Release) -> dict[str, str]:
+    return {finding.rule: finding.level for finding in release.findings}
+
+
+def read(release: Release) -> float:
+    """Of those whose age, town and job are found in the release, the share whose income there is theirs to 1 %."""
+    both = release.frame.merge(people(), on=NAMES[:3])
+    return float((np.abs(both.income_x - both.income_y) < 0.01 * both.income_y).mean())
+
+
+def test_who_is_known_is_read_off_leaves_of_one(tmp_path) -> None:
+    bare = drawn(Cart(least=1))
+    assert read(bare) > 0.6
+    assert levels(bare)["leaf"] == "stop"
+    with pytest.raises(GuardError, match="leaf"):
+        bare.write(tmp_path / "out.csv")
+    safe = drawn(Cart())
+    assert not read(safe) > 0.3  # where anyone is found at all
+    assert "leaf" not in levels(safe)
+    assert levels(drawn(Cart(least=5)))["leaf"] == "warn"
+
+
+def test_records_that_stand_there_ten_times_are_one() -> None:
+    more = pd.concat([people(40).loc[np.repeat(np.arange(40), 10)], people(300)[40:]], ignore_index=True)
+    release = drawn(Cart(least=10), more)
+    released = release.frame.merge(people(40), on=NAMES)
+    assert len(released) < 10, len(released)  # with leaves of ten copies most would be there
+    assert release.assessment.models.leaf is not None
+    assert release.assessment.models.leaf >= 10
+
+
+def test_the_largest_income_is_handed_on_unless_smoothed(tmp_path) -> None:
+    top = set(people().income.nlargest(20))
+    bare, safe = drawn(Cart(smooth=False)), drawn(Cart())
+    assert top & set(bare.frame.income)
+    assert not top & set(safe.frame.income)
+    assert safe.frame.income.max() < people().income.max()
+    assert levels(bare)["rare-values"] == "stop"
+    with pytest.raises(GuardError, match="rare-values"):
+        bare.write(tmp_path / "out.csv")
+    assert "rare-values" not in levels(safe)
+
+
+def test_names_are_no_category() -> None:
+    data = people().assign(town=[f"person {i}" for i in range(300)])
+    assert levels(drawn(Cart(), data))["rare-values"] == "stop"
+
+
+def test_members_are_told_by_leaves_of_one() -> None:
+    bare, safe = drawn(Cart(least=1)), drawn(Cart(least=60))
+    assert bare.assessment.models.found > 0.3
+    assert levels(bare)["membership"] == "warn"
+    assert safe.assessment.models.found < 0.04
+    assert "membership" not in levels(safe)
+
+
+def test_uniques_come_back_from_leaves_of_one() -> None:
+    data = people().assign(income=lambda each: (each.income // 1000).astype(int))
+    assert levels(drawn(Cart(least=1), data))["replicated-records"] in ("warn", "stop")
+    assert "replicated-records" not in levels(drawn(Cart(), data))
