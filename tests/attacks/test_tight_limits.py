@@ -18,7 +18,7 @@ def released(width: float, one_side: bool = False) -> tuple[pd.DataFrame, Releas
     data = pd.DataFrame({"x": x, "name": np.arange(300), "y": y})
     edits = [f"y <= {1 + width} * x", *([] if one_side else [f"y >= {1 - width} * x"])]
     roles = Roles(confidential=["y"], given="log(x)", keep=["name"], edits=edits)
-    return data, protect(data, roles, Rotate(), seed=Seed.for_tests(1))
+    return data, protect(data, roles, Rotate(sweeps=5), seed=Seed.for_tests(1))
 
 
 def level(release: Release) -> str | None:

@@ -33,6 +33,10 @@ def main() -> None:
     for module in _needed(json.loads(sys.stdin.readline())):
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
+    from suffice.report.page import pages
+
+    for template in pages().list_templates(["html"]):  # compiled once, not in every trial
+        pages().get_template(template)
     while line := sys.stdin.readline():
         print(json.dumps([_ended(trial) for trial in json.loads(line)]), flush=True)
 

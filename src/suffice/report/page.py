@@ -19,11 +19,12 @@ class Document(Protocol):
 
 def render(template: str, **values: Any) -> str:
     """The template of that name, filled in."""
-    return _pages().get_template(template).render(**values)
+    return pages().get_template(template).render(**values)
 
 
 @cache
-def _pages() -> Environment:
+def pages() -> Environment:
+    """Every template, compiled when it is first asked for."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(

@@ -17,7 +17,7 @@ from suffice.risk.distance_linkage import SAME
 from suffice.risk.matches import Matches
 from suffice.risk.sample import RecordSample
 
-SOME, TRIED, PAIRS = 500, 200, 2**14
+SOME, TRIED, PAIRS = 500, 200, 2**15
 """Records that are looked for among sampled released ones, and among all; pairs that are compared at a time."""
 REACHES = (1.0, 0.99, 0.95)
 """Shares of the records whose way, in each column, a window holds: of a swap all, of what followed it most."""
@@ -123,15 +123,12 @@ class RankWay:
             distance = _distance(low + high, middle, size)
             found[0, some] = np.count_nonzero(distance < own * (1 - SAME), axis=1)
             found[1, some] = np.count_nonzero(distance <= own * (1 + SAME), axis=1)
-            within = first[:, 0] <= (high[:, 0] + self.windows[0, 0])[:, None]
-            within &= last[:, 0] >= (low[:, 0] - self.windows[0, 0])[:, None]
-            sought, inside = _where(within)
-            for number, window in enumerate(self.windows):  # each inside the one before
+            for number, window in enumerate(self.windows):
+                inside = np.ones_like(distance, dtype=np.bool_)
                 for j, reach in enumerate(window):
-                    here = first[inside, j] <= (high[:, j] + reach)[sought]
-                    here &= last[inside, j] >= (low[:, j] - reach)[sought]
-                    sought, inside = sought[here], inside[here]
-                found[2 + number, some] = np.bincount(sought, minlength=len(low))
+                    inside &= first[:, j] <= (high[:, [j]] + reach)
+                    inside &= last[:, j] >= (low[:, [j]] - reach)
+                found[2 + number, some] = np.count_nonzero(inside, axis=1)
         return found
 
     def turned(self, sought: Array, places: NDArray[np.intp], released: Array) -> Array:
@@ -139,7 +136,8 @@ class RankWay:
         linked, (middle, size) = np.zeros(len(released)), _sized(np.add(*rank_ends(self.inorder, released)))
         for some in _parts(len(places), len(released)):
             distance = _distance(sought[some], middle, size)
-            record, nearest = _where(distance <= distance.min(axis=1, keepdims=True) * (1 + SAME))
+            nearest = np.flatnonzero(distance <= distance.min(axis=1, keepdims=True) * (1 + SAME))
+            record, nearest = np.divmod(nearest, len(linked))  # much faster than `np.nonzero` of a matrix
             np.add.at(linked, (places[some][record] - nearest) % len(linked), 1 / np.bincount(record)[record])
         return linked
 
@@ -153,11 +151,6 @@ def _parts(sought: int, released: int) -> list[slice]:
     """Few records at a time, so that all they are compared with lies near the processor."""
     step = max(1, PAIRS // max(1, released))
     return [slice(start, start + step) for start in range(0, sought, step)]
-
-
-def _where(flags: NDArray[np.bool_]) -> tuple[NDArray[np.intp], ...]:
-    """Rows and columns, much faster than `np.nonzero` of a matrix."""
-    return np.divmod(np.flatnonzero(flags), flags.shape[1])
 
 
 def _sized(middle: Array) -> tuple[Array, Array]:
