@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,29 +16,49 @@ from tests.tables.test_adjust import ACCEPT, made, some
 TABLES = 12
 
 
-def told(sizes: str) -> tuple[float, float]:
-    """Shares of tables whose sensitive cells, all of them, are computed, and whose directions are."""
-    values = directions = 0
+def told(
+    sizes: str, signs: str = "best", shape: tuple[int, int] = (4, 5), secret: int = 3
+) -> tuple[float, float, float]:
+    """Shares of tables whose sensitive cells, all of them, are computed, whose directions are, and of pairs of cells
+    of which it is found whether they went the same way: who knows one cell, as its lone contributor does, has all.
+    """
+    values = directions = pairs = 0.0
     for k in range(TABLES):
-        table = made(k, (4, 5))
-        secret = some(table, secret=3, seed=k)
+        table = made(k, shape)
+        levels = some(table, secret=secret, seed=k)
         accept = ACCEPT if sizes == "least" else None
-        released = adjust(table, secret, sizes=sizes, accept=accept, seed=Seed.for_tests(k))
+        released = adjust(table, levels, sizes=sizes, signs=signs, accept=accept, seed=Seed.for_tests(k))
         published = replace(table, values={"v": released.cells()}, contributors=None, holding=None)
-        again = adjust(published, secret, sizes="least", accept=ACCEPT, seed=Seed.for_tests(100 + k)).changes["v"]
-        off = np.abs(released.cells() - again - table.values["v"])[secret.sensitive]
-        values += int((off < 0.5).all())
-        directions += int((np.sign(again) == np.sign(released.changes["v"]))[secret.sensitive].all())
-    return values / TABLES, directions / TABLES
+        how: dict[str, Any] = {"sizes": "least", "signs": signs, "accept": ACCEPT}
+        again = adjust(published, levels, **how).changes["v"]
+        off = np.abs(released.cells() - again - table.values["v"])[levels.sensitive]
+        right = (np.sign(again) * np.sign(released.changes["v"]))[levels.sensitive]
+        values += (off < 0.5).all()
+        directions += (right > 0).all()
+        pairs += 0.5 + (right.sum() ** 2 - secret) / (secret**2 - secret) / 2
+    return values / TABLES, directions / TABLES, pairs / TABLES
 
 
 def test_least_sizes_give_all_cells_of_many_tables_and_drawn_ones_none():
-    values, directions = told("least")
+    values, directions, pairs = told("least")
     print(f"least: all cells of {values:.0%} of tables, all directions of {directions:.0%}; chance 12.5 %")
     assert values >= 0.3
-    values, directions = told("drawn")
-    print(f"drawn: all cells of {values:.0%} of tables, all directions of {directions:.0%}")
+    values, directions, pairs = told("drawn")
+    print(f"drawn: all cells of {values:.0%} of tables, all directions of {directions:.0%}, {pairs:.0%} of pairs")
     assert values == 0
+
+
+def test_the_key_chooses_among_directions_that_cost_the_same(monkeypatch: pytest.MonkeyPatch):
+    """Else the solver chooses, and that of an attacker chooses the same: 50 % of pairs are found by chance."""
+    how: dict[str, Any] = {"shape": (6, 7), "secret": 6}
+    by_key = told("drawn", **how)[2]
+    ordered = told("drawn", "ordering", **how)[2]
+    monkeypatch.setattr("suffice.tables.adjust.adjust.TILT", 0.0)
+    by_solver = told("drawn", **how)[2]
+    print(f"pairs: {by_solver:.0%} where the solver chooses, {by_key:.0%} the key, {ordered:.0%} the ordering")
+    assert by_solver > 0.85
+    assert by_key < by_solver - 0.04
+    assert ordered < 0.7
 
 
 def test_least_sizes_are_stopped():

@@ -371,3 +371,40 @@ def test_a_table_is_adjusted(run):
     assert (code, "larger capacities" in err, Path("other.csv").exists()) == (5, True, False)
     assert run("adjust", *how, "-o", "other.csv", "--objective", "l7")[0] == 2
     assert run("adjust", "cells.csv", "--dims", "a,b", "--value", "v", "-o", "other.csv")[0] == 2
+
+
+def test_an_adjusted_table_is_verified_with_its_levels_and_statistics(run):
+    rows, rng = ["a,b,v,level,stay,room,low,high"], iter([40, 50, 60, 70, 30, 90, 80, 20, 75, 65, 55, 45])
+    values = {(a, b): next(rng) for a in "xyz" for b in "stuw"}
+    for a in ("Total", *"xyz"):
+        for b in ("Total", *"stuw"):
+            v = sum(n for (c, d), n in values.items() if a in ("Total", c) and b in ("Total", d))
+            secret, total = (a, b) == ("x", "s"), "Total" in (a, b)
+            line = [a, b, v, 6 if secret else "", int(a == b), "" if secret or total else 9, v - 15, v + 15]
+            rows.append(",".join(map(str, line)))
+    Path("cells.csv").write_text("\n".join(rows))
+    how = ["cells.csv", "--dims", "a,b", "--value", "v", "--protection", "level"]
+    limits = ["--fixed", "stay", "--capacities", "room", "--bounds", "low,high"]
+    code, _, err = run("adjust", *how, *limits, "-o", "out.csv", "--keep", "means", "--planes", "b=s,t")
+    assert code == 0, err
+    told = {(row["a"], row["b"]): float(row["v"]) for row in cells("out.csv")}
+    assert told["Total", "Total"] == sum(values.values())
+    assert all(abs(told[key] - v) <= 9 + 1e-6 for key, v in values.items() if key != ("x", "s"))
+    paper = json.loads(Path("out.csv.certificate.json").read_text())
+    assert "--changed --keep means --planes b=s,t" in paper["verify"]
+    check = ["verify", "cells.csv", "out.csv", "--dims", "a,b", "--value", "v", "--changed"]
+    asked = ["--keep", "means", "--planes", "b=s,t", "--protection", "level"]
+    code, out, _ = run(*check, *asked)
+    assert (code, "protection" in out, "means of sets" in out) == (0, True, True)
+    assert "--protection" in run(*check)[1]
+    assert run(*check, "--keep", "moments", "--protection", "level")[0] == 6
+    assert run(*check, "--keep", "all")[0] == 2
+    assert run(*check[:-1], "--keep", "means")[0] == 2
+    Path("near.csv").write_text("a,b,v\n" + "\n".join(",".join(row.split(",")[:3]) for row in rows[1:]))
+    assert run("verify", "cells.csv", "near.csv", *check[3:], "--protection", "level")[0] == 6
+    wrong = Path("cells.csv").read_text().replace("x,s,40,6,0,,25,55", "x,s,40,6,0,,45,55")
+    Path("wrong.csv").write_text(wrong)
+    code, _, err = run("adjust", "wrong.csv", *how[1:], *limits, "-o", "no.csv")
+    assert (code, "outside of what everybody" in err, Path("no.csv").exists()) == (3, True, False)
+    assert run("adjust", *how, "--bounds", "low", "-o", "no.csv")[0] == 2
+    assert run("adjust", *how, "--capacities", "room,low", "-o", "no.csv")[0] == 2

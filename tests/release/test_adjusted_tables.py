@@ -100,6 +100,34 @@ def test_a_plan_adjusts_a_table(tmp_path: Path):
     assert sum(frame["v"][1:]) == 60
 
 
+def test_a_plan_has_levels_and_limits_in_columns_of_the_cells(tmp_path: Path):
+    lines = ["a,v,p,stay,room,low,high", "Total,60,,1,,,", "x,10,2,0,,5,15", "y,20,,0,1,0,30", "z,30,,0,,0,40"]
+    (tmp_path / "cells.csv").write_text("\n".join(lines))
+    table = {"dims": ["a"], "values": ["v"], "cells": True, "protection": ["p"], "fixed": "stay"}
+    table |= {"capacities": ["room"], "bounds": ["low", "high"]}
+    given = {"data": {"path": "cells.csv"}, "method": [{"name": "adjust"}], "release": {"path": "out.csv"}}
+    frame = TablePlan.of({**given, "table": table}, tmp_path).protect().frame.to_pydict()
+    assert frame["v"][0] == 60
+    assert 2 <= abs(frame["v"][1] - 10) <= 4
+    assert abs(frame["v"][2] - 20) <= 1
+    for wrong in ({"bounds": ["low"]}, {"protection": ["p", "room"]}):
+        with pytest.raises(UsageError, match="columns"):
+            TablePlan.of({**given, "table": table | wrong}, tmp_path)
+
+
+def test_cells_without_room_for_more_than_their_level_are_said():
+    table = made()
+    secret = some(table, secret=2)
+    cell = int(np.flatnonzero(secret.sensitive)[0])
+    known = np.full(len(table), -np.inf), np.full(len(table), np.inf)
+    known[0][cell] = known[1][cell] = table.values["v"][cell]
+    known[1][cell] += secret.upper[cell]
+    none = np.zeros(len(table), dtype=bool)
+    for ends, said in ((None, False), (known, True)):
+        release = publish(table, none, secret, "v", method=Adjust(), seed=Seed.for_tests(1), beforehand=ends)
+        assert ("least-sizes" in [finding.rule for finding in release.findings if finding.level == "warn"]) == said
+
+
 def test_planes_that_are_not_there():
     table = made()
     with pytest.raises(UsageError, match="no dimension"):

@@ -9,14 +9,14 @@ import typer
 
 from suffice.cli import options as o
 from suffice.cli.table import publish_cells, table
-from suffice.cli.table_options import BEHIND, JUDGED, MADE, MARKED, Some
+from suffice.cli.table_options import BEHIND, JUDGED, LIMITED, MADE, MARKED, Some
 from suffice.design.role import names
 
-LEVELS = [option for option in MARKED if option.name in ("marked", "protection", "lower", "upper")]
+LEVELS = [option for option in MARKED if option.name in ("marked", "protection", "lower", "upper", "beforehand")]
 
 
 @table.command("adjust")
-@o.in_place_of("given", [*MADE, *LEVELS, *JUDGED, *BEHIND])
+@o.in_place_of("given", [*MADE, *LEVELS, *LIMITED, *JUDGED, *BEHIND])
 def adjust(
     cells: Annotated[Path, typer.Argument(metavar="CELLS", show_default=False)],
     output: o.Output,
@@ -46,8 +46,13 @@ def adjust(
     asked: dict[str, Any] = {"objective": objective, "keep": keep, "sizes": sizes, "signs": signs, "q": q}
     asked |= {"capacity": capacity, "whole": whole, "gap": gap, "seconds": seconds}
     if planes is not None:
-        dimension, _, codes = planes.partition("=")
-        asked["planes"] = (dimension, *names(codes))
+        asked["planes"] = planes_of(planes)
     method = build_table_method("adjust", asked)
     how = {"key_file": key_file, "accept": accept, "report": report, "force": force, "threads": None}
-    publish_cells(cells, output, given | {"suppressed": None, "beforehand": None}, method, how, quiet, as_json)
+    publish_cells(cells, output, given | {"suppressed": None}, method, how, quiet, as_json)
+
+
+def planes_of(given: str) -> tuple[str, ...]:
+    """A dimension and codes of it."""
+    dimension, _, codes = given.partition("=")
+    return (dimension, *names(codes))

@@ -89,6 +89,16 @@ JUDGED = options_of(
 )
 """What is said of a table: how it is made, who stands behind it, what is sensitive in it."""
 
+LIMITED = options_of(
+    fixed=Annotated[Some, typer.Option(metavar="COLUMN", help="Which cells stay as they are.")],
+    capacities=Annotated[
+        Some, typer.Option(metavar="COLUMNS", help="What cells may change by, for every value, where a number stands.")
+    ],
+    bounds=Annotated[
+        Some, typer.Option(metavar="LOW,HIGH", help="Columns between which everybody knows the cells to be.")
+    ],
+)
+"""What a file of cells says of the limits of an adjustment."""
 MARKED = options_of(
     suppressed=Annotated[
         Some, typer.Option(metavar="COLUMN", help="Which cells are suppressed. Without: those that have no value.")

@@ -57,9 +57,12 @@ def bounds(made: Table, cells: Path, given: dict[str, Any]) -> Any:
     """Between which numbers everybody knows each cell: a share of it, or what the file says."""
     from suffice.tables.pattern import columns_of_cells
 
-    if given.get("ends") is None:
+    ends = names(given.get("bounds") or "") or given.get("ends")
+    if ends is None:
         return given.get("beforehand")
-    return columns_of_cells(made, source(cells, given), given["ends"])
+    if len(ends) != 2:
+        raise UsageError("--bounds needs two columns: LOW,HIGH.")
+    return columns_of_cells(made, source(cells, given), ends)
 
 
 def source(path: Path | None, given: dict[str, Any]) -> Any:
@@ -167,17 +170,26 @@ def pattern(
 
     Where a column of protection levels is all that the file says, the cells that have one are suppressed.
     """
-    import numpy as np
-
-    from suffice.tables.pattern import levels_of, pattern_of
+    from suffice.tables.pattern import limited, pattern_of
 
     file, asked = source(cells, given), list(values) or [given["value"]]
     columns = (given[name] for name in ("suppressed", "marked", "lower", "upper"))
     gaps, told = pattern_of(made, file, asked[0], *columns)
+    found = [] if told is None else [told]
     if given["rule"] or given["priors"]:
-        return gaps, [judge(made, given | {"value": value}) for value in asked]
-    if not given.get("protection"):
-        return gaps, [] if told is None else [told]
+        found = [judge(made, given | {"value": value}) for value in asked]
+    elif given.get("protection"):
+        gaps, found = _by_levels(made, file, given, asked, gaps)
+    if given.get("fixed") or given.get("capacities"):
+        found = limited(made, file, found, given["fixed"], names(given["capacities"] or ""))
+    return gaps, found
+
+
+def _by_levels(made: Table, file: Any, given: dict[str, Any], asked: list[str], gaps: Any) -> tuple[Any, Any]:
+    import numpy as np
+
+    from suffice.tables.pattern import levels_of
+
     levels = names(given["protection"])
     if len(levels) != len(asked):
         raise UsageError("--protection needs a column of levels for every value.")

@@ -28,6 +28,9 @@ class TableSection(Section):
     cells: the data are cells with their totals, not records
     pattern: a file of cells that says which are suppressed: by its column `suppressed`, or by their having no value.
         Without one the sensitive cells alone are, and the audit says whether that is enough
+    bounds: two columns of the cells, between which everybody knows them; else `beforehand`, a share of each
+    protection, capacities: columns of the cells, one for every value: levels, and what an adjustment may change
+    fixed: a column of the cells that marks those that an adjustment leaves
     """
 
     dims: list[str] = Field(default_factory=list)
@@ -52,10 +55,14 @@ class TableSection(Section):
     pattern: str | None = None
     suppressed: str | None = None
     beforehand: float | None = None
+    bounds: list[str] = Field(default_factory=list)
+    protection: list[str] = Field(default_factory=list)
+    fixed: str | None = None
+    capacities: list[str] = Field(default_factory=list)
 
 
 RECORDS = ("formula", "contributor", "holding", "weight", "asked", "waived")
-CELLS = ("counts", "contributors", "largest")
+CELLS = ("counts", "contributors", "largest", "bounds", "protection", "fixed", "capacities")
 """Keys that go with records, and with cells."""
 
 
@@ -157,7 +164,7 @@ class TablePlan(AnyPlan):
             method=self.build_method(),
             seed=self.key(),
             accept=self.accept,
-            beforehand=self.table.beforehand,
+            beforehand=self._known(table),
             sources=[path for _, path in self.kept_files()],
             threads=threads,
             progress=progress,
@@ -167,17 +174,30 @@ class TablePlan(AnyPlan):
         return in_encoding(self.path(name), self.data.encoding)
 
     def _sensitive(self, table: Table) -> list[Sensitivity]:
+        from suffice.tables.pattern import levels_of, limited
         from suffice.tables.rules import rules_of
         from suffice.tables.sensitivity import find_sensitive, read_priors
 
         given = self.table
+        names: list[Any] = given.values or [None]
+        if given.protection:
+            file = self._source(self.data.path)
+            found = [levels_of(table, file, *pair) for pair in zip(names, given.protection, strict=True)]
+            return limited(table, file, found, given.fixed, given.capacities)
         if not given.rules and given.priors is None:
             return []
         dims = [axis.name for axis in table.grid.axes]
         priors = read_priors(self.path(given.priors), dims, self.data.encoding) if given.priors else []
         rules = rules_of(given.rules, given.zeros)
-        names: list[Any] = given.values or [None]
-        return [find_sensitive(table, rules, name, weights=given.weights, priors=priors) for name in names]
+        found = [find_sensitive(table, rules, name, weights=given.weights, priors=priors) for name in names]
+        return limited(table, self._source(self.data.path), found, given.fixed, given.capacities)
+
+    def _known(self, table: Table) -> Any:
+        """What everybody knows of the cells: a share of each, or bounds."""
+        from suffice.tables.pattern import columns_of_cells
+
+        ends = self.table.bounds
+        return columns_of_cells(table, self._source(self.data.path), ends) if ends else self.table.beforehand
 
     def _pattern(self, table: Table, rules: list[Sensitivity]) -> Flags:
         import numpy as np
@@ -206,6 +226,9 @@ def _of_table(given: Mapping[str, Any]) -> Iterator[str]:
         yield "table.suppressed: is a column of the pattern, and there is none."
     for key in [key for key in (RECORDS if cells else CELLS) if given.get(key)]:
         yield f"table.{key}: goes with {'records, and the data are cells' if cells else 'cells = true'}."
+    for key, many in (("bounds", 2), ("protection", len(given.get("values") or ()))):
+        if given.get(key) and (not isinstance(given[key], list) or len(given[key]) != many):
+            yield f"table.{key}: needs {many} columns."
     for number, rule in enumerate(given["rules"] if isinstance(given.get("rules"), list) else [], 1):
         try:
             rule_of(str(rule))

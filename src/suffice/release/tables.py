@@ -38,6 +38,7 @@ from suffice.risk.tables import CellMemory, FormerTable, TableRisk
 from suffice.seed import Seed
 from suffice.statistics.statistic import Claim
 from suffice.tables.audit import Audit, audit
+from suffice.tables.pattern import known_ends
 from suffice.tables.publication import MARK, CellsOfFile, Publication, TableMethod
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.table import Table
@@ -168,7 +169,7 @@ class TableRelease(Exhibit):
         command = ["suffice", "table", "verify", "ORIGINAL", name or "RELEASE"]
         command += ["--dims", ",".join(dims), "--value", ",".join(made.values)]
         command += ["--counts"] if set(made.values) <= table.counts else []
-        command += [] if self.method.audited else ["--changed"]
+        command += [] if self.method.audited else ["--changed", *made.check]
         for axis in table.grid.axes:
             command += ["--total", f"{axis.name}={axis.total or ''}"] if axis.total != "Total" else []
             command += ["--hierarchy", f"{axis.name}=FILE"] if len(axis.sums) > 1 else []
@@ -305,7 +306,9 @@ def publish(
         else None
         for name in (names if chosen.audited else ())
     }
-    made = chosen.publish(table, gaps, names, key, rules)
+    if beforehand is not None and not chosen.audited:
+        rules = {name: replace(each, known=known_ends(table, name, beforehand)) for name, each in rules.items()}
+    made = chosen.publish(table, gaps, names, key, rules, watch)
     files = tuple(map(Path, sources))
     release = TableRelease(made, chosen, key, audits, rules, accept or {}, Findings(), files, {}, (), beforehand)
     return replace(release, findings=release._judged())

@@ -16,6 +16,7 @@ from suffice.progress import Progress
 from suffice.rows.threads import cores
 from suffice.tables.chase import Chase
 from suffice.tables.connected import parts_of
+from suffice.tables.pattern import known_ends
 from suffice.tables.secret import EXPOSED, POSSIBLE, PROTECTED, UNJUDGED, Secret
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.solver import Polytope, some_point
@@ -143,6 +144,8 @@ def audit(
     unknown = int((np.isnan(table.values[name]) & gaps).sum())
     if unknown and isinstance(beforehand, float):
         raise UsageError("What everybody knows beforehand is a share of values, and suppressed cells have none here.")
+    if isinstance(beforehand, tuple):
+        beforehand = known_ends(table, name, beforehand)
     look = _Look(table, name, sensitivity, beforehand, exact, threads or cores(), progress)
     targets, unjudged = look.wanted.of(gaps)
     found = look.judged(targets, gaps)

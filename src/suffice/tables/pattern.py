@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def pattern_of(
     if (lower or upper) and not sensitive:
         raise UsageError("Protection levels need the column of sensitive cells.\nName it with --sensitive.")
     file = columns_of_file(cells, [*dims, name, *marks])
-    at = np.array([table.find(*codes) for codes in zip(*(codes_of(file, dim) for dim in dims), strict=True)])
+    at = _places(table, file)
     shown = numbers_of(file, name, holes=True)
     gap = marks_of(file, suppressed) if suppressed else np.isnan(shown)
     _refuse_other_values(table, at, np.where(gap, np.nan, shown), name)
@@ -85,10 +86,49 @@ def columns_of_cells(table: Table, cells: Any, columns: Sequence[str]) -> tuple[
     """Numbers of a file by cell; not a number where it has none."""
     dims = [axis.name for axis in table.grid.axes]
     file = columns_of_file(cells, [*dims, *columns])
-    at = np.array([table.find(*codes) for codes in zip(*(codes_of(file, dim) for dim in dims), strict=True)])
+    at = _places(table, file)
     found = np.full((len(columns), len(table)), np.nan)
     found[:, at] = [numbers_of(file, column, holes=True) for column in columns]
     return tuple(found)
+
+
+def limited(
+    table: Table, cells: Any, found: Sequence[Sensitivity], fixed: str | None, capacities: Sequence[str]
+) -> list[Sensitivity]:
+    """What is sensitive, with the limits of an adjustment: a mark at cells that stay, and capacities of every value."""
+    if capacities and len(capacities) != len(found):
+        raise UsageError("Capacities need a column for every value whose cells are sensitive.")
+    stay = np.zeros(len(table), dtype=bool)
+    if fixed:
+        file = columns_of_file(cells, [*(axis.name for axis in table.grid.axes), fixed])
+        stay[_places(table, file)[marks_of(file, fixed)]] = True
+    rooms = columns_of_cells(table, cells, capacities) if capacities else [None] * len(found)
+    for room in rooms:
+        if room is not None and (room < 0).any():
+            raise InputError("A capacity is negative.\nCapacities are numbers from zero.")
+    return [replace(each, forced=each.forced | stay, capacity=room) for each, room in zip(found, rooms, strict=True)]
+
+
+def known_ends(table: Table, name: str, beforehand: float | tuple[Array, Array] | None) -> tuple[Array, Array]:
+    """Between which everybody knows the cells: that none is negative, if so, and a share of each, or bounds by cell."""
+    x = table.values[name]
+    low, high = np.full(len(x), -np.inf if (x < 0).any() else 0.0), np.full(len(x), np.inf)
+    if isinstance(beforehand, tuple):
+        low, high = np.fmax(low, beforehand[0]), np.fmin(high, beforehand[1])
+    elif beforehand is not None:
+        low, high = np.fmax(low, x - beforehand * np.abs(x)), x + beforehand * np.abs(x)
+    outside = ((x < low) | (x > high)) & ~table.hidden
+    if outside.any():
+        raise InputError(
+            f"{outside.sum():,} cells of {name!r} lie outside of what everybody is said to know (the first: "
+            f"{table.label(int(np.flatnonzero(outside)[0]))}).\nCorrect the bounds."
+        )
+    return low, high
+
+
+def _places(table: Table, file: pa.Table) -> np.ndarray:
+    dims = (axis.name for axis in table.grid.axes)
+    return np.array([table.find(*codes) for codes in zip(*(codes_of(file, dim) for dim in dims), strict=True)])
 
 
 def _refuse_other_values(table: Table, at: np.ndarray, shown: Array, name: str) -> None:

@@ -21,6 +21,7 @@ from suffice.tables.decimals import WHOLE, Decimals
 from suffice.tables.table import Table
 
 if TYPE_CHECKING:
+    from suffice.progress import Progress
     from suffice.seed import Seed
     from suffice.tables.sensitivity import Sensitivity
 
@@ -41,6 +42,7 @@ class Publication:
     published: cells that are to be the original's; all that are not suppressed unless told
     facts: numbers that the method's own guards judge, none of them a cell's
     told: what was done, for the data holder alone
+    check: options with which `table verify` looks at the promises
     """
 
     table: Table
@@ -53,6 +55,7 @@ class Publication:
     published: Flags | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
     told: str = ""
+    check: tuple[str, ...] = ()
 
     @cached_property
     def before(self) -> Array:
@@ -148,6 +151,7 @@ class TableMethod(Method):
         values: tuple[str, ...],
         seed: Seed,
         sensitivity: Mapping[str, Sensitivity],
+        progress: Progress | None = None,
     ) -> Publication:
         """The table as it is to leave."""
 

@@ -42,8 +42,10 @@ class Sensitivity:
 
     lower, upper: how far below and above its value the interval of a sensitive cell must reach
     why: names of the rules that each cell meets
-    forced: cells that must be published
+    forced: cells that must be published as they are
     cost: what suppressing a cell is said to cost
+    capacity: what an adjustment may change a cell by; not a number where nobody says it
+    known: between which every attacker knows the cells to be
     """
 
     value: str
@@ -57,6 +59,8 @@ class Sensitivity:
     weights: str = "largest"
     judged: Array | None = None
     """The value's cells that the rules have seen."""
+    capacity: Array | None = None
+    known: tuple[Array, Array] | None = None
 
     def check(self, table: Table) -> None:
         """Refuses a table that it is not of."""
@@ -74,7 +78,14 @@ class Sensitivity:
             "rule": [" ".join(names) for names in self.why],
             "lower": np.where(self.sensitive, self.lower, 0.0).tolist(),
             "upper": np.where(self.sensitive, self.upper, 0.0).tolist(),
+            **({"forced": self.forced.tolist()} if self.forced.any() else {}),
+            **({"cost": self.cost.tolist()} if self._costly else {}),
         }
+
+    @property
+    def _costly(self) -> bool:
+        """Whether costs were laid down: else a cell costs what it is."""
+        return self.judged is not None and not np.array_equal(self.cost, np.abs(self.judged), equal_nan=True)
 
 
 def find_sensitive(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -141,11 +141,15 @@ def _model(rows: sparse.csr_array, low: Array, high: Array, right: Array, whole:
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class Answer:
-    """The best point found, what it costs, and what no point costs less than."""
+    """The best point found, what it costs, and what no point costs less than.
+
+    stopped: whether the search was ended by hand
+    """
 
     x: Array
     cost: float
     bound: float
+    stopped: bool = False
 
     @property
     def gap(self) -> float:
@@ -171,7 +175,10 @@ class Programme:
         start: Array | None = None,
         progress: Progress | None = None,
     ) -> Answer:
-        """The best point within the time; what the listener raises ends the search and is raised again."""
+        """The best point within the time; what the listener raises ends the search and is raised again.
+
+        An interrupt by hand gives the best point, too, where there is one.
+        """
         model, library = _model(self.rows, self.low, self.high, np.zeros(self.rows.shape[0]), False)
         count, width = self.rows.shape
         model.changeColsCost(width, np.arange(width, dtype=np.int32), self.cost)
@@ -190,16 +197,19 @@ class Programme:
             model.setSolution(point)
         raised = _told(model, library, progress or (lambda *_: None), seconds)
         model.run()
-        if raised:
+        if raised and not (isinstance(raised[0], KeyboardInterrupt) and self._found(model)):
             raise raised[0]
-        return self._answer(model, library)
+        return replace(self._answer(model, library), stopped=bool(raised))
+
+    def _found(self, model: Any) -> bool:
+        return bool(self.whole.any()) and model.getInfo().primal_solution_status == 2
 
     def _answer(self, model: Any, library: Any) -> Answer:
         status, known, info = model.getModelStatus(), library.HighsModelStatus, model.getInfo()
         if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
             raise Contradiction("No values fit all that is asked.")
         whole = bool(self.whole.any())
-        if status != known.kOptimal and not (whole and info.primal_solution_status == 2):
+        if status != known.kOptimal and not self._found(model):
             raise NoAnswer("No answer was found in the time that was given.")
         cost = float(info.objective_function_value)
         return Answer(np.asarray(model.getSolution().col_value), cost, float(info.mip_dual_bound) if whole else cost)
@@ -209,13 +219,15 @@ _OPEN = {"presolve": "on", "solver": "choose", "simplex_strategy": 1, "primal_fe
 
 
 def _told(model: Any, library: Any, progress: Progress, seconds: float) -> list[BaseException]:
-    """Tells the listener of the time spent; what it raises is kept, and ends the search."""
+    """Tells the listener of the time spent and the gap; what it raises is kept, and ends the search."""
     raised: list[BaseException] = []
     begin, kinds = monotonic(), library.cb.HighsCallbackType
 
     def hear(kind: Any, message: str, given: Any, back: Any, data: Any) -> None:
         try:
-            progress("adjusting", min(int(100 * (monotonic() - begin) / seconds), 99), 100)
+            gap = given.mip_gap if kind == kinds.kCallbackMipInterrupt else np.inf
+            stage = f"adjusting, gap {gap:.1%}" if gap < 1 else "adjusting"
+            progress(stage, min(int(100 * (monotonic() - begin) / seconds), 99), 100)
         except BaseException as error:
             raised.append(error)
         if raised:

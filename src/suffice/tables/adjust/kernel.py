@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, log2
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +15,45 @@ from suffice.tables.table import Table
 
 FINE, FINEST = 36, 52
 """Binary digits below the largest cell that changes are rounded to: beyond the solver's, and the last ones."""
+OWN, SOME = 4096, 1024
+"""Parts that the least level is to have in changes that are plain decimals, and that it has at least."""
+DIGITS = 15
+"""Significant decimal digits that a number has and text repeats."""
+
+
+@dataclass(frozen=True)
+class Grain:
+    """What all changes are multiples of, so that cells have few decimals, which add up as they are written.
+
+    places: decimals, where cells are decimal fractions; binary ones have as many without rounding
+    """
+
+    step: float
+    places: int | None = None
+
+    @classmethod
+    def of(cls, a: Array, least: float) -> Grain | None:
+        """For cells and the least level; None where cells have too many digits for it.
+
+        >>> Grain.of(np.array([300.0, 200.0]), 40.0), Grain.of(np.array([0.25, 3.1]), 40.0)
+        (Grain(step=0.0078125, places=None), Grain(step=0.001, places=3))
+        """
+        most = DIGITS - len(str(int(2 * np.abs(a).max(initial=1.0))))
+        if not (0 < least < np.inf and most > 0):
+            return None
+        binary = min(max(ceil(log2(OWN / least)), 0), most)
+        if least * 2**binary >= SOME and (a * 2**binary % 1 == 0).all():
+            return cls(2.0**-binary)
+        for places in range(most + 1):
+            if least * 10**places >= SOME and (np.round(a, places) == a).all():
+                return cls(10.0**-places, places)
+        return None
+
+    def above(self, size: Array) -> Array:
+        return self.step * np.ceil(size / self.step - 1e-9)
+
+    def below(self, size: Array) -> Array:
+        return self.step * np.floor(size / self.step + 1e-9)
 
 
 class Kernel:
@@ -34,16 +75,24 @@ class Kernel:
             self.free, self.sums = _eliminated(table.relations)
 
 
-def rounded(kernels: Sequence[Kernel], y: Array, original: Array, digits: int = FINE) -> Array:
-    """Changes of one value after the other whose free cells are those given but for the last digits, and the rest sums.
+def steps(originals: Sequence[Array], digits: int) -> list[float]:
+    """Of each value, the power of two so many binary digits below its largest cell."""
+    sizes = [np.abs(a).max(initial=0.0) or 1.0 for a in originals]
+    return [float(2.0 ** (np.ceil(np.log2(size)) - digits)) for size in sizes]
 
-    In floating point these sums are exact: all are multiples of one power of two, and none is too large.
+
+def rounded(kernels: Sequence[Kernel], y: Array, by: Sequence[float]) -> Array:
+    """Changes of one value after the other whose free cells are multiples of a step, and the rest sums of these.
+
+    In floating point the sums are exact where the steps are powers of two and no sum is too large.
     """
-    found = []
-    for kernel, part, a in zip(kernels, np.split(y, len(kernels)), np.split(original, len(kernels)), strict=True):
-        step = 2.0 ** (np.ceil(np.log2(np.abs(a).max(initial=0.0) or 1.0)) - digits)
-        found.append(kernel.sums @ (step * np.rint(part[kernel.free] / step)))
-    return np.concatenate(found)
+    parts = zip(kernels, np.split(y, len(kernels)), by, strict=True)
+    return np.concatenate([(kernel.sums @ np.rint(part[kernel.free] / step)) * step for kernel, part, step in parts])
+
+
+def drift(kernels: Sequence[Kernel], by: Sequence[float]) -> Array:
+    """How far `rounded` may take each cell off a bound: half a step for each free cell that it is the sum of."""
+    return np.concatenate([step / 2 * abs(kernel.sums).sum(axis=1) for kernel, step in zip(kernels, by, strict=True)])
 
 
 def _eliminated(relations: sparse.csr_array) -> tuple[Places, sparse.csr_array]:

@@ -10,11 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
+from suffice.errors import UsageError
 from suffice.statistics.cell_moments import CellMoments
 from suffice.statistics.statistic import BOUND
-from suffice.tables.adjust.kernel import FINEST, Kernel, rounded
+from suffice.tables.adjust.kernel import FINEST, Kernel, drift, rounded, steps
 from suffice.tables.adjust.problem import Problem
 from suffice.tables.grid import Places
+from suffice.tables.table import Table
 
 ROUNDS = 8
 """Newton steps, at most."""
@@ -30,6 +32,20 @@ class CellSets:
 
     sets: Mapping[str, Places]
     original: Array
+
+    @classmethod
+    def of(cls, table: Table, names: Sequence[str], sets: Mapping[str, Sequence[int]] | None) -> CellSets:
+        """The sets of every value, cells of one value after the other; without sets: the inner cells."""
+        size, several = len(table), len(names) > 1
+        inner = np.setdiff1d(np.flatnonzero(~table.hidden), table.totals)
+        found = {}
+        for number, name in enumerate(names):
+            for word, cells in (sets or {"": inner.tolist()}).items():
+                label = f"{name} of {word}" if several and word else word or name
+                found[label] = np.asarray(cells, dtype=np.int64) + number * size
+                if not len(cells) or not 0 <= min(cells) <= max(cells) < size or len(set(cells)) < len(cells):
+                    raise UsageError(f"The set {word!r} is empty, or names a cell that is not there, or one twice.")
+        return cls(found, np.concatenate([table.values[name] for name in names]))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -99,19 +115,28 @@ def _row(cells: Places, numbers: Array, width: int) -> sparse.csr_array:
 def newton(problem: Problem, family: CellSets, keep: str, kernels: Sequence[Kernel], y: Array) -> Array:
     """Least-norm steps in the kernel of T, on the cells off their bounds, until nothing is left but the last digits."""
     found, a = y, problem.original
+    by = steps(np.split(a, len(kernels)), FINEST)
     for zeros in (True, False):  # unchanged cells stay so, where the others suffice
-        found = _stepped(problem, family, keep, kernels, y, zeros)
+        found = _stepped(problem, family, keep, kernels, by, y, zeros)
         exact = all(ratio <= BOUND for _, ratio in family.promise(keep).ratios(a, a + found).values())
-        if exact and problem.fits(found):
+        if exact and problem.fits(found, drift(kernels, by)):
             break
     return found
 
 
-def _stepped(problem: Problem, family: CellSets, keep: str, kernels: Sequence[Kernel], y: Array, zeros: bool) -> Array:
+def _stepped(
+    problem: Problem,
+    family: CellSets,
+    keep: str,
+    kernels: Sequence[Kernel],
+    by: Sequence[float],
+    y: Array,
+    zeros: bool,
+) -> Array:
     sums = sparse.csr_array(sparse.block_diag([each.sums for each in kernels], format="csr"))
     bound, held = _at_bounds(problem, y, zeros)
     fixed = sums[np.flatnonzero(held)].toarray()
-    best = y = rounded(kernels, np.where(held, bound, y), problem.original, FINEST)
+    best = y = rounded(kernels, np.where(held, bound, y), by)
     least = np.inf
     for _ in range(ROUNDS):
         off = family.off(keep, y)
@@ -120,7 +145,7 @@ def _stepped(problem: Problem, family: CellSets, keep: str, kernels: Sequence[Ke
         best, least = y, float(np.abs(off).max())
         matrix = np.vstack([fixed, (family.rows(keep, y)[0] @ sums).toarray()])
         step = np.linalg.lstsq(matrix, np.concatenate([(bound - y)[held], -off]), rcond=1e-11)[0]
-        y = rounded(kernels, y + sums @ step, problem.original, FINEST)
+        y = rounded(kernels, y + sums @ step, by)
     return best
 
 

@@ -18,6 +18,8 @@ from suffice.tables.solver import SECONDS, Answer, Programme
 
 OWN = 24
 """Binary digits of the least size."""
+NEAR = 1e-9
+"""Of a bound: what a solver's last digits may exceed it by."""
 Signs = NDArray[np.int8]
 """1 for up, -1 for down, 0 for a sensitive cell whose direction is open, or one that is not sensitive."""
 
@@ -31,6 +33,7 @@ class Problem:
     down, up: what a sensitive cell changes by at least, in each direction
     low, high: between which changes must lie
     weights: what a unit of change costs
+    tilt: the share of that which the key adds to it upwards and takes from it downwards, of sensitive cells
     kept, right: linear statistics of the changes, and what they must be
     """
 
@@ -45,6 +48,7 @@ class Problem:
     weights: Array
     kept: sparse.csr_array
     right: Array
+    tilt: Array | None = None
 
     @property
     def movable(self) -> Flags:
@@ -71,16 +75,17 @@ class Problem:
     def cost(self, y: Array) -> float:
         return float(self.weights @ np.abs(y))
 
-    def fits(self, y: Array, room: float = 1e-9) -> bool:
-        """Whether changes are safe and within their bounds, but for the last digits."""
-        slack = room * float(np.abs(self.original).max(initial=1.0))
+    def fits(self, y: Array, slack: Array | float = 0.0) -> bool:
+        """Whether changes are safe and within their bounds, but for the last digits: some more of each cell's own."""
         safe = far_enough(self.original, y, self.down, self.up)
-        inside = (y >= self.low - slack) & (y <= self.high + slack)
+        inside = (y >= self.low - slack + NEAR * self.low) & (y <= self.high + slack + NEAR * self.high)
         return bool((safe | ~self.sensitive).all() and inside.all())
 
-    def mirrored(self) -> Problem:
-        """The same for -y: the solver, which takes one of two equal answers always, takes the other one."""
-        return replace(self, down=self.up, up=self.down, low=-self.high, high=-self.low, right=-self.right)
+    def least_cost(self, bound: float) -> float:
+        """What no changes cost less than, from what they do not with the key's share of it."""
+        if self.tilt is None:
+            return bound
+        return bound - float(self.weights @ np.maximum(self.tilt * self.high, self.tilt * self.low))
 
     def signs_of(self, y: Array) -> Signs:
         return np.where(self.sensitive, np.sign(y), 0).astype(np.int8)
@@ -108,6 +113,7 @@ class Problem:
             low=low,
             high=high,
             weights=self.weights[free],
+            tilt=None if self.tilt is None else self.tilt[free],
             kept=rows,
             right=rows @ y[free] + off[touched],
         )
@@ -165,7 +171,8 @@ class _Layout:
         least = np.concatenate([right, np.zeros(m), -inf, least_down, -inf])
         most = np.concatenate([right, inf, np.zeros(m), inf, most_down])
         weights = problem.weights[live]
-        cost = np.concatenate([weights, weights, np.zeros(m)])
+        tilt = 0.0 if problem.tilt is None or not m else problem.tilt[live]  # with all directions given it is void
+        cost = np.concatenate([weights * (1 + tilt), weights * (1 - tilt), np.zeros(m)])
         box = (np.concatenate([np.maximum(low, 0.0), np.maximum(-high, 0.0), np.zeros(m)]),
                np.concatenate([np.maximum(high, 0.0), np.maximum(-low, 0.0), np.ones(m)]))  # fmt: skip
         matrix = sparse.csr_array(sparse.vstack(rows))
@@ -190,7 +197,7 @@ class _Layout:
             point = np.concatenate([np.maximum(moved, 0), np.maximum(-moved, 0), chosen])
         found = self.programme().solve(seconds, gap, point, progress)
         y[self.live] = unit * (found.x[:n] - found.x[n : 2 * n])
-        return y, Answer(y, unit * found.cost, unit * found.bound)
+        return y, Answer(y, unit * found.cost, unit * found.bound, found.stopped)
 
 
 def _with_largest(

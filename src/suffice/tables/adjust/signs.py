@@ -22,6 +22,8 @@ LARGE = 20_000
 """Cells of a table above which no programme of the whole is solved."""
 NEAR, LONG = 1e-2, 20.0
 """Gap and seconds of the programme of a block."""
+START = 5.0
+"""Seconds for a start of the programme."""
 FEW = 1e-3
 """Of the cost: a round of blocks that gains less is the last."""
 
@@ -33,6 +35,7 @@ class Directions:
     bound: what no table costs less than; not a number where nothing is known of that
     freed: cells whose direction the ordering could not give
     eased: cells without room for the size that was drawn
+    stopped: whether the search was ended by hand
     """
 
     y: Array
@@ -40,6 +43,7 @@ class Directions:
     bound: float
     freed: int = 0
     eased: int = 0
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,12 @@ class Budget:
     progress: Progress | None = None
 
 
-def exact(problem: Problem, limit: Budget, begin: Array | None = None) -> Directions:
-    """The programme of Cox (1) and (2), from changes that are known already."""
+def exact(problem: Problem, limit: Budget) -> Directions:
+    """The programme of Cox (1) and (2), from the changes of the ordering where these fit."""
+    try:
+        begin, _ = problem.solve(alternating(problem), seconds=min(START, limit.seconds))
+    except (Contradiction, NoAnswer):
+        begin = None
     y, answer = problem.solve(seconds=limit.seconds, gap=limit.gap, start=begin, progress=limit.progress)
     return settled(problem, y, answer)
 
@@ -60,7 +68,9 @@ def exact(problem: Problem, limit: Budget, begin: Array | None = None) -> Direct
 def settled(problem: Problem, y: Array, answer: Answer | None = None, freed: int = 0) -> Directions:
     """The cheapest changes in the directions that were found: the programme's own have its tolerances."""
     y, again = problem.solve(problem.signs_of(y))
-    return Directions(y, again.cost, np.nan if answer is None else min(answer.bound, again.cost), freed)
+    if answer is None:
+        return Directions(y, again.cost, np.nan, freed)
+    return Directions(y, again.cost, problem.least_cost(answer.bound), freed, stopped=answer.stopped)
 
 
 def ordering(problem: Problem, limit: Budget, repair: bool = True) -> Directions:
@@ -82,11 +92,12 @@ def ordering(problem: Problem, limit: Budget, repair: bool = True) -> Directions
 
 
 def alternating(problem: Problem) -> Signs:
-    """Up and down by turns, the largest cell first."""
-    signs = problem.one_way
+    """Up and down by turns, the largest cell first; of every two, the key says which goes up: else anybody knows."""
+    signs, first = problem.one_way, 1
     for number, group in enumerate(tied_groups(problem)):
+        first = -first if number % 2 else -1 if problem.tilt is not None and problem.tilt[group[0][0]] < 0 else 1
         for cell, sign in group:
-            signs[cell] = signs[cell] or (sign if number % 2 == 0 else -sign)
+            signs[cell] = signs[cell] or first * sign
     return signs
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.algebra.array import Flags
 from suffice.errors import UsageError
 from suffice.method.parameter import Choice, Names, Number, Switch, parameter
+from suffice.progress import Progress
 from suffice.seed import Seed
 from suffice.tables.adjust.adjust import KEEPS, OBJECTIVES, SIGNS, SIZES, adjust
 from suffice.tables.publication import Publication, TableMethod
@@ -61,6 +62,7 @@ class Adjust(TableMethod):
         values: tuple[str, ...],
         seed: Seed,
         sensitivity: Mapping[str, Sensitivity],
+        progress: Progress | None = None,
     ) -> Publication:
         """The adjusted table; cells that are sensitive are changed, and none is suppressed."""
         bare = [name for name in values if name not in sensitivity]
@@ -81,11 +83,23 @@ class Adjust(TableMethod):
             seconds=self.seconds,
             gap=self.gap,
             accept={"least-sizes": PENDING} if self.sizes == "least" else None,
+            progress=progress,
         )
         none = np.zeros(len(table), dtype=bool)
-        facts = {"least": float(self.sizes == "least"), "one_way": float(made.one_way)}
+        facts = {"least": float(self.sizes == "least"), "one_way": float(made.one_way), "at_level": made.at_level}
+        check = [] if self.keep == "none" else ["--keep", self.keep]
+        check += ["--planes", f"{self.planes[0]}={','.join(self.planes[1:])}"] if self.planes and check else []
         return Publication(
-            table, values, none, made.frame(), DONE, made.promises, published=none, facts=facts, told=made.text()
+            table,
+            values,
+            none,
+            made.frame(),
+            DONE,
+            made.promises,
+            published=none,
+            facts=facts,
+            told=made.text(),
+            check=tuple(check),
         )
 
     @classmethod

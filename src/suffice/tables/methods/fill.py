@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from suffice.algebra.array import Flags
 from suffice.method.parameter import Choice, Count, Number, parameter
+from suffice.progress import Progress
 from suffice.seed import Seed
 from suffice.tables.decimals import decimals
 from suffice.tables.publication import MARK, Publication, TableMethod
@@ -45,6 +46,7 @@ class Fill(TableMethod):
         values: tuple[str, ...],
         seed: Seed,
         sensitivity: Mapping[str, Sensitivity],
+        progress: Progress | None = None,
     ) -> Publication:
         made = decimals(
             table,

@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from suffice.algebra.array import Flags
+from suffice.progress import Progress
 from suffice.seed import Seed
 from suffice.tables.publication import Publication, TableMethod
 from suffice.tables.sensitivity import Sensitivity
@@ -29,6 +30,7 @@ class Suppress(TableMethod):
         values: tuple[str, ...],
         seed: Seed,
         sensitivity: Mapping[str, Sensitivity],
+        progress: Progress | None = None,
     ) -> Publication:
         shown = {name: np.where(suppressed, np.nan, table.values[name]) for name in values}
         frame = table.frame({name: [None if np.isnan(x) else x for x in each] for name, each in shown.items()})

@@ -1,0 +1,181 @@
+"""From a problem to changes: directions, sizes that have room, statistics to the last digits, and why nothing fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from suffice.algebra.array import Array
+from suffice.errors import InfeasibleError
+from suffice.rows.threads import one_blas_thread
+from suffice.tables.adjust.adjustment import LEVELS
+from suffice.tables.adjust.explain import explain
+from suffice.tables.adjust.kernel import FINEST, Kernel, drift, rounded, steps
+from suffice.tables.adjust.moments import CellSets, newton
+from suffice.tables.adjust.problem import Problem, Signs
+from suffice.tables.adjust.request import AdjustmentRequest
+from suffice.tables.adjust.signs import LARGE, Budget, Directions, alternating, blocks, exact, ordering
+from suffice.tables.adjust.squares import descended, squares
+from suffice.tables.adjust.whole import whole_changes
+from suffice.tables.solver import Contradiction
+
+EASE = 0.05
+"""Gap of the programme that looks for room where drawn sizes have none."""
+PROVEN = 1e-6
+"""Of the cost: a gap that the solver's last digits, and the key's share of the cost, may make."""
+NEAR = 0.01
+"""Gap of the programme where second moments are kept: its linear parts are not the last word."""
+
+
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
+class AdjustmentSearch:
+    """How the changes of a request are found.
+
+    family: sets whose statistics stay
+    repair: where the ordering does not fit, directions of the smallest cells are chosen
+    """
+
+    asked: AdjustmentRequest
+    family: CellSets | None
+    how: str
+    limit: Budget
+    repair: bool
+
+    @property
+    def signs(self) -> str:
+        """Large tables are adjusted block by block."""
+        large = len(self.asked.table) * len(self.asked.given) > LARGE
+        return "blocks" if self.how == "best" and large and self.family is None else self.how
+
+    def chosen(self, problem: Problem) -> tuple[Problem, Directions]:
+        """Directions and changes; second moments are in the programme with their linear parts."""
+        whole = self._with_statistics(problem)
+        try:
+            return problem, self._chosen(whole)
+        except Contradiction as error:
+            if self.asked.sizes != "drawn" or self.signs == "blocks":
+                raise self.why(problem, alternating(problem) if self.signs == "ordering" else None) from error
+        try:
+            eased, count = self._eased(whole)
+            choice = self._chosen(eased)
+        except Contradiction as error:
+            raise self.why(problem, alternating(problem) if self.signs == "ordering" else None) from error
+        return replace(eased, kept=problem.kept, right=problem.right), replace(choice, eased=count)
+
+    def _with_statistics(self, problem: Problem, at: Array | None = None) -> Problem:
+        if self.family is None or self.asked.keep is None:
+            return problem
+        kept, right = self.family.rows(self.asked.keep, at)
+        return replace(problem, kept=kept, right=right)
+
+    def _eased(self, problem: Problem) -> tuple[Problem, int]:
+        """Sizes that were drawn and have no room are drawn anew between the level and what there is room for."""
+        down, up = (np.concatenate([getattr(each, name) for each in self.asked.given]) for name in LEVELS)
+        secret = problem.sensitive
+        wide = replace(problem, down=np.where(secret, down, 0), up=np.where(secret, up, 0), tilt=None)
+        wide = replace(wide, weights=-np.where(secret, 1 / np.where(secret, up, 1), 0.0))
+        narrow = replace(
+            wide,
+            low=np.where(secret, np.maximum(wide.low, -problem.down), wide.low),
+            high=np.where(secret, np.minimum(wide.high, problem.up), wide.high),
+        )
+        try:
+            y, _ = narrow.solve(seconds=self.limit.seconds, gap=EASE)
+        except Contradiction:
+            y, _ = wide.solve(seconds=self.limit.seconds, gap=EASE)
+        over, under = (y > 0) & (y < problem.up), (y < 0) & (-y < problem.down)
+        share = self.asked.draws("sizes")
+        ups = np.where(secret & over, up + share * (np.abs(y) - up) * (1 - 1e-6), problem.up)
+        downs = np.where(secret & under, down + share * (np.abs(y) - down) * (1 - 1e-6), problem.down)
+        return replace(problem, up=ups, down=downs), int((secret & (over | under)).sum())
+
+    def _chosen(self, problem: Problem) -> Directions:
+        asked, bound = self.asked, np.nan
+        if asked.objective == "largest":
+            _, answer = problem.solve(largest=True, seconds=self.limit.seconds, progress=self.limit.progress)
+            most, bound = answer.cost * (1 + 1e-9), answer.bound
+            problem = replace(problem, low=np.maximum(problem.low, -most), high=np.minimum(problem.high, most))
+        if self.signs == "ordering":
+            choice = ordering(problem, self.limit, self.repair)
+        elif self.signs == "blocks":
+            choice = blocks(problem, self.limit, asked.seed.derive("adjust", *asked.names).generator("blocks"))
+        else:
+            near = max(self.limit.gap, NEAR) if asked.keep == "moments" else self.limit.gap  # there a start, no more
+            choice = exact(problem, replace(self.limit, gap=near))
+        if asked.objective == "l2":
+            choice = replace(choice, y=descended(problem, problem.signs_of(choice.y), self.limit), bound=np.nan)
+        return replace(choice, bound=bound) if asked.objective == "largest" else choice
+
+    def finished(self, problem: Problem, y: Array) -> tuple[Array, dict[str, int]]:
+        """Changes whose sums hold to the last digit, within their bounds; and decimals of cells that have few.
+
+        The second moments' equations are linearised in turn and met, and then all statistics to the last digits.
+        """
+        asked, kernels = self.asked, [Kernel(self.asked.table)] * len(self.asked.given)
+        originals = np.split(problem.original, len(kernels))
+        by = steps(originals, problem.digits)
+        if self.family is not None and asked.keep is not None:
+            signs = problem.signs_of(y)
+            for _ in range(3 if asked.keep == "moments" else 0):
+                y = self._settled(self._with_statistics(problem, y), signs)
+            by = steps(originals, FINEST)
+            with one_blas_thread():
+                y = newton(problem, self.family, asked.keep, kernels, y)
+        if asked.whole:
+            generator = asked.seed.derive("adjust", *asked.names).generator("whole")
+            return self._checked(problem, whole_changes(problem, kernels, y, self.limit.seconds, generator)), {}
+        grains = [grain for grain in map(asked.grain, range(len(kernels))) if grain is not None]
+        if len(grains) == len(kernels):
+            plain = rounded(kernels, y, [grain.step for grain in grains])
+            if problem.fits(plain):
+                pairs = zip(asked.names, grains, strict=True)
+                return plain, {name: grain.places for name, grain in pairs if grain.places is not None}
+        return self._checked(problem, rounded(kernels, y, by), drift(kernels, by)), {}
+
+    def _checked(self, problem: Problem, y: Array, slack: Array | float = 0.0) -> Array:
+        if not problem.fits(y, slack):
+            raise InfeasibleError("The adjustment left its bounds in the last step.\nRaise q or the capacities.")
+        return y
+
+    def _settled(self, problem: Problem, signs: Signs) -> Array:
+        try:
+            return squares(problem, signs) if self.asked.objective == "l2" else problem.solve(signs)[0]
+        except Contradiction as error:
+            raise self.why(problem) from error
+
+    def costs(self, problem: Problem, y: Array, choice: Directions) -> tuple[float, float]:
+        """What was reached by the objective, and the bound where it is one for what was asked."""
+        if self.asked.objective == "l2":
+            return float(problem.weights @ y**2), np.nan
+        cost = float(np.abs(y).max(initial=0.0)) if self.asked.objective == "largest" else problem.cost(y)
+        if self.asked.keep == "moments" or cost < choice.bound * (1 - PROVEN):  # then it is no bound
+            return cost, np.nan
+        return cost, cost if choice.bound > cost * (1 - PROVEN) else choice.bound
+
+    def why(self, problem: Problem, signs: Signs | None = None) -> InfeasibleError:
+        """Names what stands against it, and what would heal it."""
+        asked = self.asked
+        said = self.family.promise(asked.keep).said if self.family is not None and asked.keep else []
+        problem = self._with_statistics(problem)
+        wide, movable = float(np.abs(problem.original).sum()), problem.original != 0
+        free = movable & ~problem.sensitive
+        floor = -wide if (problem.original < 0).any() else -problem.original
+        secret = problem.sensitive
+        healed = {
+            f"a larger q than {asked.q:g}": replace(
+                problem,
+                low=np.where(secret, np.maximum(4 * problem.low, floor), problem.low),
+                high=np.where(secret, 4 * problem.high, problem.high),
+            ),
+            "larger capacities, or fewer fixed cells": replace(
+                problem, low=np.where(free, floor, problem.low), high=np.where(free, wide, problem.high)
+            ),
+        }
+        if said:
+            none = sparse.csr_array((0, len(problem.original)))
+            healed["fewer statistics kept"] = replace(problem, kept=none, right=np.zeros(0))
+        if signs is not None:
+            healed = {"directions that are not those of the ordering": problem, **healed}
+        return explain(asked.table, asked.names, problem, said, healed, signs)
