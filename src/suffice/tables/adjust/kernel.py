@@ -36,7 +36,7 @@ class Grain:
         """For cells and the least level; None where cells have too many digits for it.
 
         >>> Grain.of(np.array([300.0, 200.0]), 40.0), Grain.of(np.array([0.25, 3.1]), 40.0)
-        (Grain(step=0.0078125, places=None), Grain(step=0.001, places=3))
+        (Grain(step=0.0078125, places=None), Grain(step=0.01, places=2))
         """
         most = DIGITS - len(str(int(2 * np.abs(a).max(initial=1.0))))
         if not (0 < least < np.inf and most > 0):
