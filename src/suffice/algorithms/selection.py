@@ -1,0 +1,99 @@
+"""Records chosen among many that were drawn, so that tables of their categories are those of the original."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.algebra.array import Array
+from suffice.algorithms.margins import Codes, cell_numbers
+from suffice.errors import InfeasibleError
+
+Places = NDArray[np.intp]
+
+NODES = 2000
+"""Of the search at most: it ends by its own steps, never by a clock, so that it ends alike everywhere."""
+ENOUGH = 0.5
+"""How far from the fewest exchanges the search may stop, as a share of them."""
+
+
+def table_rows(codes: Codes, sizes: tuple[int, ...], order: int) -> NDArray[np.int64]:
+    """For every record the cell that it is in, of every table of `order` columns; cells are numbered through.
+
+    >>> table_rows(np.array([[0, 1], [1, 2]]), (2, 3), 2).tolist()
+    [[1], [5]]
+    """
+    found, first = [], 0
+    for names in combinations(range(len(sizes)), min(order, len(sizes))):
+        cell = np.zeros(len(codes), dtype=np.int64)
+        for name in names:
+            cell = cell * sizes[name] + codes[:, name]
+        found.append(cell + first)
+        first += int(np.prod([sizes[name] for name in names]))
+    return np.column_stack(found)
+
+
+def selected(pool: Codes, original: Codes, order: int, draws: np.random.Generator) -> Places:
+    """As many places in the pool as there are original records, with every table of `order` columns as theirs.
+
+    First n records by chance; then as few as can be are exchanged: x = x_0 + up - down with A x = the tables, the least
+    sum of up + down, whole numbers of every pattern between none and what the pool has of it.
+
+    >>> rng = np.random.default_rng(1)
+    >>> pool, original = rng.integers(3, size=(400, 3)), rng.integers(3, size=(80, 3))
+    >>> found = selected(pool, original, 2, rng)
+    >>> cells = [np.bincount(table_rows(each, (3, 3, 3), 2).ravel()) for each in (pool[found], original)]
+    >>> bool((cells[0] == cells[1]).all()), len(np.unique(found))
+    (True, 80)
+    """
+    n, sizes = len(original), tuple(int(each) + 1 for each in np.maximum(pool.max(axis=0), original.max(axis=0)))
+    _, first, pattern = np.unique(cell_numbers(list(pool.T), len(pool)), return_index=True, return_inverse=True)
+    there = np.bincount(pattern)
+    cells, wanted = table_rows(pool[first], sizes, order), table_rows(original, sizes, order)
+    width = int(max(cells.max(), wanted.max())) + 1
+    rows, columns = cells.ravel(), np.repeat(np.arange(len(first)), cells.shape[1])
+    A = sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=(width, len(first)))
+    target = np.bincount(wanted.ravel(), minlength=width)
+    if (A @ there < target).any():
+        raise _lacking(int((A @ there < target).sum()))
+    start = draws.multivariate_hypergeometric(there, n)
+    counts = start + _exchanged(A, target - A @ start, there - start, start)
+    mixed = draws.permutation(len(pool))
+    by_pattern = mixed[np.argsort(pattern[mixed], kind="stable")]
+    place = np.arange(len(pool)) - np.repeat(np.cumsum(there) - there, there)
+    return np.asarray(draws.permutation(by_pattern[place < np.repeat(counts, there)]))
+
+
+def _exchanged(A: sparse.csr_array, gap: Array, up: Array, down: Array) -> NDArray[np.int64]:
+    """The change of every pattern's count that closes the gap, with few records exchanged."""
+    if not gap.any():
+        return np.zeros(A.shape[1], dtype=np.int64)
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    kept = np.flatnonzero(np.diff(A.indptr) > 0)
+    both = sparse.hstack([A, -A], format="csr")[kept]
+    found = milp(
+        np.ones(2 * A.shape[1]),
+        integrality=np.ones(2 * A.shape[1]),
+        bounds=Bounds(np.zeros(2 * A.shape[1]), np.concatenate([up, down]).astype(float)),
+        constraints=LinearConstraint(both, gap[kept], gap[kept]),
+        options={"node_limit": NODES, "mip_rel_gap": ENOUGH},
+    )
+    if found.x is None:
+        raise _lacking()
+    moved = np.rint(found.x).astype(np.int64)
+    change = moved[: A.shape[1]] - moved[A.shape[1] :]
+    if (A @ change != gap).any() or (change > up).any() or (-change > down).any():
+        raise _lacking()
+    return np.asarray(change)
+
+
+def _lacking(cells: int = 0) -> InfeasibleError:
+    why = f"too few were drawn of {cells:,} cells" if cells else "no choice has all of them together"
+    return InfeasibleError(
+        f"No records among those that were drawn have the tables of the original: {why}.\n"
+        "Join levels that few records have, or keep fewer tables."
+    )

@@ -1,0 +1,103 @@
+"""Records chosen so that tables are the original's, and numbers moved until second moments are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.algorithms.second_moments import in_moments
+from suffice.algorithms.selection import selected, table_rows
+from suffice.errors import InfeasibleError
+
+SIZES = (2, 3, 4, 3)
+
+
+def records(n: int, seed: int) -> np.ndarray:
+    """Categories that hang together."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(2, size=n), rng.integers(3, size=n)
+    c, d = (a + b + rng.integers(2, size=n)) % 4, (b + (rng.random(n) < 0.4)) % 3
+    stray = rng.random(n) < 0.5
+    c, d = np.where(stray, rng.integers(4, size=n), c), np.where(stray, rng.integers(3, size=n), d)
+    return np.column_stack([a, b, c, d])
+
+
+def tables(codes: np.ndarray, order: int = 2) -> np.ndarray:
+    return np.bincount(table_rows(codes, SIZES, order).ravel(), minlength=200)
+
+
+def dummies(codes: np.ndarray) -> np.ndarray:
+    return np.column_stack(
+        [np.ones(len(codes)), *(codes[:, j] == level for j, size in enumerate(SIZES) for level in range(1, size))]
+    ).astype(float)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_tables_are_equal_to_the_last_count(order: int):
+    original, pool = records(300, 1), records(1200, 2)
+    found = selected(pool, original, order, np.random.default_rng(3))
+    assert len(np.unique(found)) == 300
+    assert np.array_equal(tables(pool[found], order), tables(original, order))
+    assert not np.array_equal(tables(pool[:300], order), tables(original, order))
+
+
+def test_what_was_chosen_is_mostly_chosen_by_chance():
+    """Few are exchanged: the chosen are not those of one corner of the pool, and another key chooses others."""
+    original, pool = records(300, 1), records(1200, 2)
+    one, two = (selected(pool, original, 2, np.random.default_rng(seed)) for seed in (4, 5))
+    assert 50 < len(np.intersect1d(one, two)) < 150  # by chance 75
+    again = selected(pool, original, 2, np.random.default_rng(4))
+    assert np.array_equal(one, again)
+    three_way = [np.bincount(table_rows(each, SIZES, 3).ravel(), minlength=200) for each in (pool[one], original)]
+    assert not np.array_equal(*three_way)
+
+
+def test_a_cell_that_was_never_drawn_is_a_sentence():
+    original, pool = records(300, 1), records(1200, 2)
+    pool = pool[(pool[:, 2] != 3) | (pool[:, 3] != 2)]
+    with pytest.raises(InfeasibleError, match="Join levels"):
+        selected(pool, original, 2, np.random.default_rng(3))
+
+
+def numbers(codes: np.ndarray, seed: int) -> np.ndarray:
+    """Skewed, with heaps at tens and a spike at zero."""
+    rng = np.random.default_rng(seed)
+    y = rng.gamma(2.0, 20 + 5 * codes[:, 2])
+    y = np.where(rng.random(len(y)) < 0.5, np.round(y, -1), y)
+    y[rng.random(len(y)) < 0.1] = 0.0
+    return np.column_stack([y, 30 + 0.1 * y + rng.normal(size=len(y))])
+
+
+def test_the_whole_gram_matrix_is_the_original_s_in_few_cells():
+    original, pool = records(300, 1), records(1500, 2)
+    chosen = pool[selected(pool, original, 2, np.random.default_rng(3))]
+    D0, D, Y0, Y = dummies(original), dummies(chosen), numbers(original, 6), numbers(chosen, 7)
+    assert np.array_equal(D.T @ D, D0.T @ D0)
+    free = np.column_stack([Y[:, 0] > 0, np.ones(300, dtype=bool)])
+    low, high = np.array([0.0, -np.inf]), np.full(2, np.inf)
+    made = in_moments(D, Y, D0, Y0, free, low, high, np.random.default_rng(8))
+    scale = Y0.std(axis=0)
+    G0, G = (np.column_stack([d, (y - Y0.mean(axis=0)) / scale]) for d, y in ((D0, Y0), (D, made)))
+    assert np.abs(G.T @ G - G0.T @ G0).max() < 1e-12 * 300
+    assert np.array_equal(made[:, 0] == 0, Y[:, 0] == 0)  # the spike stays, and only it
+    assert made[:, 0].min() >= 0
+    assert ((made != Y).mean(axis=0) <= [0.3, 0.6]).all()  # of 300 records; the second hangs on the first
+    heaps = (Y[:, 0] % 10 == 0) & (Y[:, 0] > 0)
+    assert (made[heaps, 0] == Y[heaps, 0]).mean() > 0.7
+    for j in range(2):  # every regression of one number on all else, standard errors included
+        other = [0, 1][1 - j]
+        fits = [
+            np.linalg.lstsq(np.column_stack([g, y[:, other]]), y[:, j], rcond=None) for g, y in ((D0, Y0), (D, made))
+        ]
+        assert fits[1][0] == pytest.approx(fits[0][0], rel=1e-9, abs=1e-9)
+        assert fits[1][1] == pytest.approx(fits[0][1], rel=1e-9)
+
+
+def test_numbers_that_cannot_get_there_are_a_sentence():
+    one, rng = np.ones((50, 1)), np.random.default_rng(1)
+    Y0, Y = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
+    end = np.array([np.inf])
+    with pytest.raises(InfeasibleError, match="another model"):
+        in_moments(one, Y, one, Y0, np.zeros((50, 1), dtype=bool), -end, end, rng)
+    with pytest.raises(InfeasibleError, match="another model"):
+        in_moments(one, Y, one, Y0 - 9, np.ones((50, 1), dtype=bool), np.array([-4.0]), end, rng)
