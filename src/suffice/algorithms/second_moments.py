@@ -9,7 +9,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import independent
 from suffice.errors import InfeasibleError
 
-SHARES = (0.3, 0.6, 1.0)
+SHARES = (0.3, 0.3, 0.45, 0.6, 1.0)
 """Of the cells of a column that carry the correction, the fewest first: those left alone keep heaps and digits."""
 HEAP = 10
 """Records that share a value."""

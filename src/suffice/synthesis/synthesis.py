@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -16,14 +17,19 @@ from suffice.design.condition import parse as condition
 from suffice.design.design import Design
 from suffice.errors import InputError, UsageError, count_of, suggest
 from suffice.method.masked import MaskedColumns
-from suffice.method.method import kebab
+from suffice.method.method import Method, kebab
 from suffice.method.parameter import Count, Names, Switch, parameter
 from suffice.method.rowwise import Rowwise
+from suffice.rows.arrow import as_float
 from suffice.rows.derived import all_beside
-from suffice.rows.rows import Rows, Run
+from suffice.rows.rows import Kind, Rows, Run
 from suffice.rows.spool import stored
 from suffice.seed import Stream
+from suffice.statistics.domain import Domain
+from suffice.statistics.statistic import Promise
+from suffice.statistics.table import CountTable
 from suffice.synthesis.cart import Cart
+from suffice.synthesis.exact import chosen, restored
 from suffice.synthesis.linear import Linear
 from suffice.synthesis.model import SynthesisModel, spelt
 from suffice.synthesis.rule import SkipRule
@@ -112,6 +118,10 @@ class Synthesis(Rowwise):
     where: only records for which this holds are replaced: models are fitted to these, and they are drawn inside it
     rules: skip patterns, which hold in every record
     proper: draw the parameters of the models from their posterior, for each file; trees have none
+    margins: categories of which every one- and two-way table is the original's, to the last count: records are chosen
+        among three to ten times as many; levels that few records have must be joined first
+    exact: numbers are moved, in three cells of ten, until means, covariances and means by the margins' levels are the
+        original's; zeros, spikes and bounds stay. `Synthesis(margins=...).then(Restore())` is this
 
     Rubin (1993); Reiter (2003, 2005); Raghunathan, Reiter & Rubin (2003).
 
@@ -125,7 +135,6 @@ class Synthesis(Rowwise):
 
     keeps: ClassVar = ("limits",)
     independent: ClassVar = True
-    kinds: ClassVar = ("category", "integer", "date")
     holes: ClassVar = True
     learns: ClassVar = True
     references: ClassVar = (
@@ -141,6 +150,12 @@ class Synthesis(Rowwise):
     where: str | None = parameter(ConditionRule(), "which records are replaced", None)
     rules: tuple[str, ...] = parameter(SkipRules(), "skip patterns that hold in every record", ())
     proper: bool = parameter(Switch(), "draw parameters from their posterior", False)
+    margins: tuple[str, ...] | None = parameter(
+        Names(), "categories whose one- and two-way tables are kept", None, added=True
+    )
+    exact: bool = parameter(
+        Switch(), "keep second moments: what then(Restore()) does beside margins", False, added=True
+    )
 
     @property
     def sets(self) -> int:
@@ -156,19 +171,36 @@ class Synthesis(Rowwise):
             raise UsageError("synthesis draws all records together: give the columns of `groups` as given ones.")
         if roles.missing == "patterns":
             raise UsageError("synthesis draws which cells are missing: leave missing = patterns out.")
-        for what, named in (("models", [name for name, _ in self.models if name]), ("order", self.order or ())):
+        models = [name for name, _ in self.models if name]
+        for what, named in (("models", models), ("order", self.order or ()), ("margins", self.margins or ())):
             for name in named:
                 if name not in names:
                     raise UsageError(f"synthesis: {what} names {name!r}, not confidential.{suggest(name, names)}")
+        if self.margins or self.exact:
+            self._check_exact(roles)
         for rule in map(SkipRule.read, self.rules):
             if rule.column not in names:
                 raise UsageError(f"The rule {rule.text!r} settles {rule.column!r}, which is not confidential.")
         return roles
 
+    def _check_exact(self, roles: Roles) -> None:
+        """Records are chosen whole, so that nothing may stay with them; cells are moved, so that no rule binds them."""
+        bound = {
+            "given or kept columns": roles.terms.columns or roles.keep or roles.labels,
+            "where": self.where,
+            "a weight": roles.weight,
+            **({"rules": self.rules, "edits": roles.edits, "whole numbers": roles.integer} if self.exact else {}),
+        }
+        if wrong := [what for what, there in bound.items() if there]:
+            raise UsageError(
+                f"synthesis with {'margins' if self.margins else 'exact'} draws whole records: leave out {wrong[0]}."
+            )
+
     def about(self, design: Design) -> dict[str, object]:
         full = not design.roles.terms.columns and not design.roles.keep and self.where is None
         kind = "full" if full else "partial"
-        return {"kind": kind, "m": self.m, "proper": self.proper, "exact": [], "two_stage": None}
+        exact = ["table"] * bool(self.margins) + ["mean", "covariance"] * self.exact
+        return {"kind": kind, "m": self.m, "proper": self.proper, "exact": exact, "two_stage": None}
 
     def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
         if self.where is None:
@@ -188,8 +220,38 @@ class Synthesis(Rowwise):
     def makes(self, before: str) -> str:
         return "synthetic"
 
+    def then(self, *methods: Method) -> Method:
+        if not self.margins or not methods or methods[0].name != "restore":
+            return super().then(*methods)
+        exact = replace(self, exact=True)  # between two files: nothing is given, all was drawn
+        return exact.then(*methods[1:]) if methods[1:] else exact
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
+        return ("category",) if self.exact else ("category", "integer", "date")
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return (*self.keeps, "mean", "covariance") if self.exact else self.keeps
+
+    def tables(self, design: Design) -> tuple[tuple[str, ...], ...]:
+        return tuple(combinations(self.margins or (), 2))
+
+    def promises(self, design: Design) -> tuple[Promise, ...]:
+        """Tables of two columns have those of one in them; with means by level they are the Gram matrix of all."""
+        joint = self.tables(design) or tuple((name,) for name in self.margins or ())
+        return (*super().promises(design), *(Promise(CountTable(table)) for table in joint))
+
+    def own_promises(self, design: Design) -> tuple[Promise, ...]:
+        names = self.margins or () if self.exact else ()
+        return tuple(Promise("mean", Domain.by_columns((name,), False)) for name in names)
+
     def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
         names, model = design.confidential, self.learnt(rows, design)
+        if self.margins or self.exact:
+            made, said = self._exact(rows, design, stream)
+            told = dict(zip(names, made.T, strict=True))
+            return MaskedColumns(told, (*self._remarks(rows, model), *said), "synthetic", True, model.facts)
         held = stored(rows, self.drawn(rows, design, stream), names)
         return MaskedColumns(all_beside(held, names), self._remarks(rows, model), "synthetic", True, model.facts)
 
@@ -203,6 +265,35 @@ class Synthesis(Rowwise):
             return np.vstack([model(block) for block in run])
 
         return rows.map(of, (*model.given, *design.confidential), "drawing", stream)
+
+    def _exact(self, rows: Rows, design: Design, stream: Stream) -> tuple[Array, tuple[str, ...]]:
+        """A file in memory, with tables of the original and, where that is asked, its second moments."""
+        names, model, rng = design.confidential, self.learnt(rows, design), stream.generator("exact")
+        before = np.column_stack([as_float(column) for column in rows.gather(names).values()])
+        joint, coding = self.margins or (), rows.coding
+        tables, numbers = [names.index(name) for name in joint], [name for name in names if name not in joint]
+        if plain := [name for name in joint if name not in coding.levels]:
+            raise UsageError(f"synthesis: margins are of categories, and {plain[0]!r} is none.")
+        if rows.n > MOST:
+            raise UsageError(f"synthesis keeps tables and moments of {MOST:,} records at most: leave them out.")
+
+        def draw(number: int) -> Array:
+            return np.vstack(list(self.drawn(rows, design, stream.child(f"pool:{number}") if number else stream)))
+
+        made, said = chosen(before, draw, tables, rng) if tables else draw(0), ()
+        if not self.exact:
+            return made, said
+        for name in numbers:
+            if name in coding.levels:
+                raise UsageError(
+                    f"synthesis: {name!r} is a category: name it in `margins`, so that moments can be kept."
+                )
+            if name in coding.holes:
+                raise UsageError(f"Cells of {name!r} are missing, so its moments cannot be kept: use missing = drop.")
+        stages = {stage.name: stage for stage in model.stages}
+        low, high = (np.array([getattr(stages[name], end) for name in numbers]) for end in ("low", "high"))
+        made, told = restored(before, made, tables, low, high, rng)
+        return made, (f"synthesis: {told}.",)
 
     def _remarks(self, rows: Rows, model: Sequential) -> tuple[str, ...]:
         told = "all records" if self.where is None else count_of(model.fitted, "record") + " that were chosen"

@@ -1,0 +1,101 @@
+"""Synthetic files with tables and second moments of the original, promised, certified and pooled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import Restore, Roles, Synthesis, pool, protect
+from suffice.errors import InfeasibleError, UsageError
+
+MARGINS = ("sex", "edu", "work")
+NUMBERS = ("age", "income")
+ROLES = Roles(confidential=[*MARGINS, *NUMBERS])
+N = 300
+
+
+def people(seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    sex, edu = rng.choice(["f", "m"], N), rng.choice(["a", "b", "c"], N)
+    work = np.where(rng.random(N) < 0.3 + 0.3 * (edu == "c"), "yes", "no")
+    age = rng.integers(18, 80, N)
+    income = np.round(rng.gamma(2, 400, N) + 300 * (work == "yes"), -1) * (rng.random(N) < 0.85)
+    return pd.DataFrame({"sex": sex, "edu": edu, "work": work, "age": age, "income": income})
+
+
+@pytest.fixture(scope="module")
+def release():
+    return protect(people(), ROLES, Synthesis(m=2, margins=MARGINS).then(Restore()))
+
+
+def gram(frame: pd.DataFrame) -> np.ndarray:
+    levels = pd.get_dummies(frame[list(MARGINS)], drop_first=True).to_numpy(dtype=float)
+    scale = people()[list(NUMBERS)]
+    Y = ((frame[list(NUMBERS)] - scale.mean()) / scale.std()).to_numpy()
+    G = np.column_stack([np.ones(len(frame)), levels, Y])
+    return G.T @ G
+
+
+def test_the_whole_gram_matrix_is_the_original_s(release):
+    assert len(release.frames) == 2
+    for frame, certificate in zip(release.frames, release.certificates, strict=True):
+        assert gram(frame) == pytest.approx(gram(people()), abs=1e-11 * N)
+        assert certificate.holds
+        assert frame["income"].min() >= 0
+        assert (frame["income"] == 0).mean() == pytest.approx((people()["income"] == 0).mean(), abs=0.06)
+    one, two = release.frames
+    assert not np.array_equal(np.sort(one["income"]), np.sort(two["income"]))
+
+
+def test_promises_are_tables_moments_and_means_by_level(release):
+    said = {(claim.statistic, claim.where or claim.sentence, claim.level) for claim in release.certificates[0].claims}
+    assert {("table", " x ".join(pair), "") for pair in [("sex", "edu"), ("sex", "work"), ("edu", "work")]} <= said
+    assert {each for each, *_ in said} >= {"table", "mean", "covariance"}
+    assert sum(bool(level) for *_, level in said) == 3
+    assert release.certificates[0].synthesis["exact"] == ["table", "mean", "covariance"]
+
+
+def test_a_regression_that_is_kept_has_the_interval_of_the_original(release):
+    formula = "income ~ age + sex + edu + work"
+    found, original = pool(release, formula), pool([people()], formula, rule="T_o")
+    assert found.rule == "T_p"
+    assert found.names == original.names
+    assert (np.abs(found.estimates - original.estimates) < 1e-9 * original.errors).all()
+    assert found.errors == pytest.approx(original.errors, rel=1e-9)
+    assert found.freedom == pytest.approx(original.freedom)
+
+
+def test_margins_alone_leave_numbers_and_types_as_they_were_drawn():
+    frame = protect(people(), ROLES, Synthesis(m=1, margins=MARGINS)).frame
+    for pair in (["sex", "edu"], ["sex", "work"], ["edu", "work"]):
+        assert frame.groupby(pair).size().equals(people().groupby(pair).size())
+    assert frame["age"].dtype == people()["age"].dtype
+    assert not frame.groupby([*MARGINS]).size().equals(people().groupby([*MARGINS]).size())
+
+
+def test_a_plain_synthesis_has_none_of_it():
+    frame = protect(people(), ROLES, Synthesis(m=1)).frame
+    assert np.abs(gram(frame) - gram(people())).max() > 1
+
+
+@pytest.mark.parametrize(
+    ("roles", "method", "said"),
+    [
+        (Roles(confidential=["edu", "income"], given="C(sex)"), Synthesis(margins=["edu"]), "given"),
+        (ROLES, Synthesis(margins=["age"]), "is none"),
+        (ROLES, Synthesis(margins=["town"]), "not confidential"),
+        (ROLES, Synthesis(margins=["sex"], exact=True), "name it in `margins`"),
+        (ROLES, Synthesis(margins=MARGINS, exact=True, rules=["sex == 'f' -> income = 0"]), "leave out rules"),
+    ],
+)
+def test_what_cannot_be_kept_is_a_sentence(roles, method, said):
+    with pytest.raises(UsageError, match=said):
+        protect(people(), roles, method)
+
+
+def test_a_rare_level_is_to_be_joined_first():
+    data = people()
+    data["home"], data["place"] = ([f"p{i % of}" for i in range(N)] for of in (97, 89))
+    with pytest.raises(InfeasibleError, match="Join levels"):
+        protect(data, Roles(confidential=["home", "place"]), Synthesis(m=1, margins=["home", "place"]))
