@@ -13,6 +13,7 @@ from suffice.algorithms.margins import Codes, cell_numbers
 from suffice.errors import InfeasibleError
 
 Places = NDArray[np.intp]
+Counts = NDArray[np.int64]
 
 NODES = 2000
 """Of the search at most: it ends by its own steps, never by a clock, so that it ends alike everywhere."""
@@ -51,7 +52,7 @@ def selected(pool: Codes, original: Codes, order: int, draws: np.random.Generato
     """
     n, sizes = len(original), tuple(int(each) + 1 for each in np.maximum(pool.max(axis=0), original.max(axis=0)))
     _, first, pattern = np.unique(cell_numbers(list(pool.T), len(pool)), return_index=True, return_inverse=True)
-    there = np.bincount(pattern)
+    there: Counts = np.bincount(pattern)
     cells, wanted = table_rows(pool[first], sizes, order), table_rows(original, sizes, order)
     width = int(max(cells.max(), wanted.max())) + 1
     rows, columns = cells.ravel(), np.repeat(np.arange(len(first)), cells.shape[1])
@@ -59,15 +60,16 @@ def selected(pool: Codes, original: Codes, order: int, draws: np.random.Generato
     target = np.bincount(wanted.ravel(), minlength=width)
     if (A @ there < target).any():
         raise _lacking(int((A @ there < target).sum()))
-    start = draws.multivariate_hypergeometric(there, n)
-    counts = start + _exchanged(A, target - A @ start, there - start, start)
+    start: Counts = draws.multivariate_hypergeometric(there, n)
+    change: Counts = _exchanged(A, target - A @ start, there - start, start)
+    counts: Counts = np.asarray(start) + change
     mixed = draws.permutation(len(pool))
     by_pattern = mixed[np.argsort(pattern[mixed], kind="stable")]
     place = np.arange(len(pool)) - np.repeat(np.cumsum(there) - there, there)
     return np.asarray(draws.permutation(by_pattern[place < np.repeat(counts, there)]))
 
 
-def _exchanged(A: sparse.csr_array, gap: Array, up: Array, down: Array) -> NDArray[np.int64]:
+def _exchanged(A: sparse.csr_array, gap: Array, up: Counts, down: Counts) -> Counts:
     """The change of every pattern's count that closes the gap, with few records exchanged."""
     if not gap.any():
         return np.zeros(A.shape[1], dtype=np.int64)
@@ -77,7 +79,7 @@ def _exchanged(A: sparse.csr_array, gap: Array, up: Array, down: Array) -> NDArr
     both = sparse.hstack([A, -A], format="csr")[kept]
     found = milp(
         np.ones(2 * A.shape[1]),
-        integrality=np.ones(2 * A.shape[1]),
+        integrality=np.ones(2 * A.shape[1], dtype=np.int64),
         bounds=Bounds(np.zeros(2 * A.shape[1]), np.concatenate([up, down]).astype(float)),
         constraints=LinearConstraint(both, gap[kept], gap[kept]),
         options={"node_limit": NODES, "mip_rel_gap": ENOUGH},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.algorithms.second_moments import in_moments
 from suffice.algorithms.selection import selected
 from suffice.errors import InfeasibleError, count_of
@@ -56,7 +56,7 @@ def _levels(codes: Array, original: Array, tables: Sequence[int]) -> Array:
     return np.column_stack([np.ones(len(codes)), *found]).astype(np.float64)
 
 
-def _free(before: Array, after: Array) -> Array:
+def _free(before: Array, after: Array) -> Flags:
     """Cells that are at no spike: zero, or what many records have."""
     values, times = np.unique(before, return_counts=True)
     spikes = values[times >= SPIKE * len(before)]
