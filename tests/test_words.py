@@ -36,8 +36,8 @@ def test_no_class_name_twice():
     assert [name for name, count in classes().items() if count > 1] == []
 
 
-PARTICIPLES = {"Fitted", "Masked", "Protected", "Derived"}
-"""A public method, and the words of the design itself."""
+PARTICIPLES = {"Fitted", "Masked", "Ordered", "Protected", "Derived"}
+"""A public method, a public model, and the words of the design itself."""
 NOUNS = {
     "Coding",
     "ControlledRounding",

@@ -113,6 +113,14 @@ def test_normal_scores_keep_heaps_and_plain_values_do_not() -> None:
     assert heap[0] > 25 > heap[1]
 
 
+def test_a_model_for_all_columns_has_its_like_for_those_of_another_kind() -> None:
+    data = people()
+    made = drawn(data, Synthesis(m=1, models="linear:scale=quantile", proper=True)).frame
+    assert set(made.sex) == {"f", "m"}
+    rich = [each.income[each.sex == "m"].mean() - each.income[each.sex == "f"].mean() for each in (data, made)]
+    assert min(rich) > 100
+
+
 def test_parameters_are_drawn_for_every_file_where_asked() -> None:
     data = people()[["age", "income"]].dropna()
     names = ["age", "income"]

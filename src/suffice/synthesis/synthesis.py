@@ -31,14 +31,19 @@ from suffice.statistics.table import CountTable
 from suffice.synthesis.cart import Cart
 from suffice.synthesis.exact import chosen, restored
 from suffice.synthesis.linear import Linear
+from suffice.synthesis.logit import Logit
 from suffice.synthesis.model import SynthesisModel, spelt
+from suffice.synthesis.multinomial import Multinomial
+from suffice.synthesis.ordered import Ordered
 from suffice.synthesis.rule import SkipRule
 from suffice.synthesis.sequence import Learner, Sequential, in_text, ordered
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
 
-MODELS: Mapping[str, type[SynthesisModel]] = {kebab(each.__name__): each for each in (Cart, Linear)}
+MODELS: Mapping[str, type[SynthesisModel]] = {
+    kebab(each.__name__): each for each in (Cart, Linear, Logit, Multinomial, Ordered)
+}
 MOST = 2**20
 """Records that models are fitted to, at most."""
 
@@ -314,7 +319,7 @@ class Synthesis(Rowwise):
             raise UsageError("synthesis must be the first step: it draws from the original.")
         rules = tuple(map(SkipRule.read, self.rules))
         told = dict(self.models)
-        models = {name: told.get(name, told.get("", Cart())) for name in names}
+        models = {name: told.get(name) or self._common(name in coding.levels) for name in names}
         order = ordered((*(self.order or ()), *(name for name in names if name not in (self.order or ()))), rules)
         given = tuple(sorted({*roles.terms.columns} - {*names}))  # their order decides nothing
         asked = [
@@ -344,6 +349,13 @@ class Synthesis(Rowwise):
             self.where or "",
         )  # fmt: skip
         return learner.learnt({name: columns[name] for name in needs}, counted)
+
+    def _common(self, category: bool) -> SynthesisModel:
+        """The model for all columns, or its like for those that it does not draw."""
+        model = dict(self.models).get("", Cart())
+        if model.categories if category else model.numbers:
+            return model
+        return Multinomial() if category else Linear(scale="quantile")
 
     @classmethod
     def examples(cls) -> tuple[Synthesis, ...]:

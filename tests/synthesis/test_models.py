@@ -1,0 +1,67 @@
+"""Models of one column: what is drawn follows what was fitted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.algebra.array import Array
+from suffice.errors import UsageError
+from suffice.synthesis.linear import Linear
+from suffice.synthesis.logit import Logit
+from suffice.synthesis.model import SynthesisModel
+from suffice.synthesis.multinomial import Multinomial, _coefficients
+from suffice.synthesis.ordered import Ordered
+from suffice.synthesis.variable import Board, Variable
+
+N = 4000
+
+
+def drawn(model: SynthesisModel, x: Array, y: Array, levels: int, proper: bool = False) -> Array:
+    variables = {"x": Variable.learn("x", x, 0, None), "y": Variable.learn("y", y, levels, None)}
+    fit = model.fit(variables["y"], y, ["x"], Board(variables, {"x": x}), None)
+    draws, wide = np.random.default_rng(5), np.full(len(x), np.inf)
+    return (fit.proper(draws) if proper else fit).draw(Board(variables, {"x": x}), len(x), draws, -wide, wide)
+
+
+def scale() -> tuple[Array, Array]:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=N)
+    return x, np.digitize(x + rng.logistic(size=N) / 2, [-1.0, 0.0, 1.5]).astype(float)
+
+
+@pytest.mark.parametrize("proper", [False, True])
+@pytest.mark.parametrize(
+    ("model", "levels"), [(Multinomial(), 4), (Ordered(), 0), (Logit(), 2), (Linear(scale="quantile"), 0)]
+)
+def test_shares_and_relations_are_those_of_the_original(model: SynthesisModel, levels: int, proper: bool) -> None:
+    x, y = scale()
+    y = 1 + (y > 1) * 1.0 if levels == 2 else y + 1
+    made = drawn(model, x, y, levels, proper)
+    assert set(made) == set(y)
+    for part in (x < 0, x > 1):
+        before, after = (np.bincount(each[part].astype(int), minlength=5) / part.sum() for each in (y, made))
+        assert np.abs(before - after).max() < 0.06
+    assert not np.array_equal(made, y)
+
+
+def test_coefficients_are_where_the_derivative_is_zero_by_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = scale()
+    X = np.column_stack([np.ones(300), x[:300]])
+    exact = _coefficients(X, y[:300].astype(np.int64), 4)[0]
+    monkeypatch.setattr("suffice.synthesis.multinomial.LARGEST", 0)
+    bounded = _coefficients(X, y[:300].astype(np.int64), 4)[0]
+    assert np.abs(exact - bounded).max() < 0.02
+
+
+def test_classes_that_are_apart_stay_so() -> None:
+    x = np.repeat([0.0, 1.0], 100)
+    assert (drawn(Logit(), x, x + 1, 2) == x + 1).mean() > 0.95
+
+
+def test_what_a_model_does_not_draw_is_refused() -> None:
+    x, y = scale()
+    with pytest.raises(UsageError, match="two levels, and 'y' has 4"):
+        drawn(Logit(), x, y + 1, 4)
+    with pytest.raises(UsageError, match="up to 64 values"):
+        drawn(Ordered(), x, x, 0)
