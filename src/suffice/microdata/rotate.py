@@ -14,12 +14,14 @@ from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.densities import Densities
 from suffice.algorithms.rotation.drift import corrected
+from suffice.algorithms.rotation.heaps import with_heaps
 from suffice.algorithms.rotation.kernel import kernel
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.repair import repaired
 from suffice.algorithms.rotation.start import start
 from suffice.algorithms.rotation.stopping import (
     DRAWN,
+    DRAWN_GIVEN,
     FEW_CELLS,
     FIRST,
     INSIDE,
@@ -143,12 +145,16 @@ class Rotate(Recordwise):
             reason, course = self._walked(walker, records, likeness)
             walker.until_all_moved(records.original)
         else:
-            reason, course = self._settled(walker), ()
+            reason, course = self._settled(walker, records), ()
         if progress is not None:
             progress("rotating", walker.sweeps, walker.sweeps)  # a target may be reached long before the last one
         Ystar, ratio = corrected(walker.Y, records, ground)
         sweeps = (walker.sweeps, min(walker.sweeps, schedule.before), repairs)
-        return Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)
+        walk = Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)
+        if not anew:
+            return walk
+        Ystar, ratio = with_heaps(Ystar, ratio, records, ground, law)
+        return replace(walk, Ystar=Ystar, ratio=ratio)  # who did not move was counted before: heaps meet
 
     def _anew(self, records: Records) -> bool:
         """Whether records are drawn; not with a fixed number of sweeps, a target, groups of one's own, no law, or
@@ -157,8 +163,7 @@ class Rotate(Recordwise):
         return not asked and self.shape != "uniform" and bool(np.array_equal(records.Y, records.original))
 
     def _sums(self, records: Records, ground: Constraints, law: Densities) -> ColumnSums | None:
-        """Those of a large file come out near enough; where groups are large, counts would be paid for by how residuals
-        bend with the given columns."""
+        """Those of a large file come out near enough."""
         if records.n >= LARGE:
             return None
         return ColumnSums.of(records.original, law, records.w, ground.plain or self._few(records))
@@ -182,9 +187,10 @@ class Rotate(Recordwise):
             return None if made is None else repaired(made, inside, dealer, stream, INSIDE, progress, still=True)
         return None
 
-    def _settled(self, walker: _Walker) -> str:
+    def _settled(self, walker: _Walker, records: Records) -> str:
         """Sweeps under the law, of records that were drawn from it nearly."""
-        for _ in range(all_ := min(DRAWN, self.most)):
+        longer = records.X.shape[1] > 1 and records.n < LARGE and not self._few(records)
+        for _ in range(all_ := min(DRAWN_GIVEN if longer else DRAWN, self.most)):
             walker.sweep(all_)
         return ANEW
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.algebra.array import Array
-from suffice.algorithms.rotation.column_sums import BETWEEN, ColumnSums
+from suffice.algorithms.rotation.column_sums import BETWEEN, LEAN, TOLD, WIDE, ColumnSums
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import deal, random_order
 from suffice.algorithms.rotation.densities import Densities
@@ -67,7 +67,7 @@ def test_what_is_turned_back_is_as_it_was_and_the_sums_are_those_of_the_rest(wei
     w = rng.uniform(0.5, 2.0, 300) if weighted else None
     sums = ColumnSums.of(Y, law_of(Y), w)
     assert sums is not None
-    assert np.allclose(sums.apart(Y), 0)
+    assert np.isin(np.round(sums.apart(Y), 9), (0.0, -LEAN)).all()  # the original's own sums, or aimed higher
     after = Y[rng.permutation(300)] * rng.uniform(0.9, 1.1, (300, 1))
     made, groups = after.copy(), rng.permutation(300).reshape(-1, 3)
     d = sums.accepted(made, Y, groups, sums.apart(Y), rng)
@@ -83,7 +83,8 @@ def test_shapes_of_heavy_tails_are_kept() -> None:
     task = Records(np.ones((400, 1)), Y, Y, limits=limits(Y, 0.0))
     made = Rotate().walk(task, Seed.for_tests(3).derive("shapes")).Ystar
     assert (np.abs(skewness(made) / skewness(Y) - 1) < 0.15).all()
-    assert (np.abs(kurtosis(made) / kurtosis(Y) - 1) < 0.3).all()
+    assert (np.abs(kurtosis(made) / kurtosis(Y) - 1) < 0.4).all()  # half of it is one record's, which is not told
+    assert np.abs(kurtosis(made) / kurtosis(Y) - 1).mean() < 0.2
     assert kolmogorov_smirnov(Y, made).max() < 0.06
     assert not np.isclose(made.max(axis=0), Y.max(axis=0), rtol=1e-4).any()
 
@@ -107,7 +108,7 @@ def test_zeros_that_stay_and_columns_without_a_law_do_not_count() -> None:
     assert (sums.cuts[:, 0] > 0).all()
     other = Y.copy()
     other[:, 1:] += 0.25
-    assert np.allclose(sums.apart(other), 0)
+    assert np.allclose(sums.apart(other), sums.apart(Y))
 
 
 def test_sums_are_a_secret() -> None:
@@ -126,13 +127,31 @@ def test_a_walk_of_one_column_has_its_third_power() -> None:
         assert abs(skewness(made)[0] / skewness(y)[0] - 1) < 0.15
 
 
-def test_no_sum_tells_a_giant_within_a_tenth() -> None:
-    """Moving it by a tenth, which changes nothing but its powers, is no more than a unit of each sum."""
+@pytest.mark.parametrize("back", [False, True])
+def test_a_turn_is_accepted_with_its_own_chance(back: bool) -> None:
+    """min(1, exp(d'd / 2 - e'e / 2)), d before and e after it."""
+    before, rng = money(SIZE, seed=3), np.random.default_rng(8)
+    sums, after = small(before), before.copy()
+    after[:3] *= 1.15
+    one, other = (after, before) if back else (before, after)
+    d, e = sums.apart(one), sums.apart(other)
+    chance, went, group = min(1.0, float(np.exp((d @ d - e @ e) / 2))), 0, np.array([[0, 1, 2]])
+    for _ in range(1000):
+        made = other.copy()
+        sums.accepted(made, one, group, d, rng)
+        went += bool((made == other).all())
+    assert abs(went / 1000 - chance) < CHANCE * np.sqrt(chance * (1 - chance) / 1000) + 1e-9
+    assert 0.2 < chance < 0.8 if back else chance == 1
+
+
+def test_no_sum_tells_a_giant_within_a_twentieth() -> None:
+    """Moving it by as much, which changes nothing but its powers, is no more than a unit of each sum."""
     Y = money(300)
     Y[0, 0] = 5 * Y[:, 0].max()
-    sums = ColumnSums.of(Y, law_of(Y), counts=False)
-    assert sums is not None
-    z = float((Y[0, 0] - sums.mean[0]) * sums.inverse[0])
-    third, fourth = np.linalg.norm(sums.W[0]) * (1.1**3 - 1) * z**3, sums.fourth[0] * (1.1**4 - 1) * z**4
-    assert third < 1.2
-    assert 1 < fourth < 1.2
+    for closely, share in ((True, TOLD), (False, TOLD * WIDE)):
+        sums = ColumnSums.of(Y, law_of(Y), closely=closely)
+        assert sums is not None
+        z, up = float((Y[0, 0] - sums.mean[0]) * sums.inverse[0]), 1 + share
+        third, fourth = np.linalg.norm(sums.W[0]) * (up**3 - 1) * z**3, sums.fourth[0] * (up**4 - 1) * z**4
+        assert third < 1.2
+        assert 1 < fourth < 1.2

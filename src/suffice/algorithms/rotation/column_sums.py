@@ -11,12 +11,18 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.densities import Densities
 
-THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.1, 0.7
+THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.05, 0.7
 """How far these sums may be from the original's: third powers so many errors of a sample, but no less than a share of
 their sum; fourth powers a share; counts so many errors."""
-TOLD = 0.1
+TOLD = 0.05
 """A share of the largest value within which no unit tells it: a sum of r-th powers of which one record has a share s,
 and which is kept within u of itself, tells that record within u / (r s)."""
+LEAN = 1.0
+"""Units by which fourth powers that one record has much of are aimed higher: the densities make it smaller by about as
+much."""
+WIDE = 2.0
+"""Times these, and no counts, where groups are large: what is kept there is paid for by how residuals bend with the
+given columns."""
 ALONE = 1e-3
 """Of a unit of third powers, squared, at least: what columns that are nearly one another must not share."""
 CUTS, BETWEEN = 19, 20
@@ -48,10 +54,10 @@ class ColumnSums:
     goal: Array
 
     @classmethod
-    def of(cls, Y: Array, law: Densities, w: Array | None = None, counts: bool = True) -> ColumnSums | None:
+    def of(cls, Y: Array, law: Densities, w: Array | None = None, closely: bool = True) -> ColumnSums | None:
         """Of the original; None where it has too few records, or every value is as likely.
 
-        counts: whether records below cuts are counted.
+        closely: without it units are WIDE, and no records are counted.
         """
         n, k = Y.shape
         known = np.array([law.known(j) for j in range(k)])
@@ -66,20 +72,24 @@ class ColumnSums:
         V = _error(Z, weight)
         error = np.sqrt(np.maximum(np.diag(V), (ALONE * size) ** 2))
         three, four = (np.abs(Z**r * weight[:, None]).max(axis=0) for r in (3, 4))
-        unit = np.maximum.reduce([THIRD * error, LEAST * size, 3 * TOLD * three])
+        wide = 1.0 if closely else WIDE
+        unit = wide * np.maximum.reduce([THIRD * error, LEAST * size, 3 * TOLD * three])
         s, U = np.linalg.eigh(V / np.outer(error, error))
-        many = min(CUTS, n // BETWEEN) if counts else 0
+        many = min(CUTS, n // BETWEEN) if closely else 0
         share = np.arange(1, many + 1) / (many + 1)
         cuts, count = np.zeros((many, k)), np.zeros((many, k))
         for j in np.flatnonzero(inverse).tolist():
             open_ = (Y[:, j] != 0) | ~law.empty[j]
             cuts[:, j] = law.quantiles(j, share, Y[:, j])
             count[:, j] = 1 / (COUNT * np.sqrt((weight[open_] ** 2).sum() * share * (1 - share)))
-        fourth = np.divide(1, np.maximum(FOURTH * (weight @ Z**4), 4 * TOLD * four), out=np.zeros(k), where=inverse > 0)
+        within = wide * np.maximum(FOURTH * (weight @ Z**4), 4 * TOLD * four)
+        fourth = np.divide(1, within, out=np.zeros(k), where=inverse > 0)
         made = cls(
             mean, inverse, U / np.sqrt(np.maximum(s, ALONE)) / unit[:, None], fourth, cuts, count, w, np.zeros(0)
         )
-        return replace(made, goal=made._sums(Y[None], None if w is None else w[None])[0])
+        goal = made._sums(Y[None], None if w is None else w[None])[0]
+        goal[k : 2 * k] += LEAN * (4 * TOLD * four > FOURTH * (weight @ Z**4))
+        return replace(made, goal=goal)
 
     def apart(self, Y: Array) -> Array:
         """d of a file."""

@@ -15,7 +15,7 @@ ROOM = 1e-9
 """A cell or an edit nearer to its limit than this share of its size is left alone."""
 ENOUGH = 4.0
 """No correction below this ratio."""
-ROUNDS, STEPS = 3, 200
+ROUNDS, MANY_ROUNDS, STEPS = 3, 12, 200
 NEW = 1e-5
 """A combination of columns with less than this share that the given columns do not tell is dependent."""
 
@@ -55,25 +55,32 @@ class WalkMoments:
         return max(float(error.max(initial=0.0)) for error in errors) / EPS
 
 
-def corrected(Y: Array, task: Records, ground: Constraints) -> tuple[Array, float]:
+def corrected(Y: Array, task: Records, ground: Constraints, held: Flags | None = None) -> tuple[Array, float]:
     """Y with the moments of the start, and the ratio that is left.
 
     The smallest D with Q'D and Y'D + D'Y as they should be, D = 0 in cells that have no room:
     D = mask (Q L + Y G) with G symmetric; L and G by conjugate gradients.
+
+    held: cells that stay, since they were changed on purpose: the others then change by more than rounding, and
+        records that would break a limit stay too.
     """
     moments = WalkMoments.of(task, ground)
     missing = moments.error(task.Y, Y)
     best, ratio = Y, moments.ratio(missing)
-    room = _room(Y, ground, moments.size)
-    for _ in range(ROUNDS):
+    room = _room(Y, ground, moments.size) & (True if held is None else ~held)
+    for _ in range(ROUNDS if held is None else MANY_ROUNDS):
         if ratio <= ENOUGH:
             break
         D = _smallest(moments.Q, moments.scaled(best), room, missing)
         change = np.divide(D, moments.root[:, None], out=np.zeros_like(D), where=moments.root[:, None] > 0)
         trial = best + change * np.where(np.isfinite(moments.size), moments.size, 0.0)
+        inside = ground.feasible(trial)
+        if held is not None and not inside.all():
+            room &= inside[:, None]
+            continue
         missing = moments.error(task.Y, trial)
         reached = moments.ratio(missing)
-        if reached >= ratio or not ground.feasible(trial).all():
+        if reached >= ratio or not inside.all():
             break
         best, ratio = trial, reached
     return best, ratio

@@ -9,8 +9,9 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
 
-DRAWN = 200
-"""Sweeps of records that were drawn: nothing is to be forgotten, and shapes are the law's from the start."""
+DRAWN, DRAWN_GIVEN = 200, 600
+"""Sweeps of records that were drawn: nothing is to be forgotten, and shapes are the law's from the start. Where columns
+are given and groups are large, how residuals bend with them is the law's later."""
 INSIDE = 200
 """Sweeps in which drawn records must come inside the limits; else the walk starts from the original."""
 FIRST, LARGE_FIRST = 600, 300
