@@ -165,9 +165,18 @@ def _read(name: str, declared: Field[Any], value: object) -> object:
 
 def written(text: str) -> Method:
     """A method from its name and parameters: microaggregate:k=5,by=median."""
+    return build(*spelt(text))
+
+
+def spelt(text: str) -> tuple[str, dict[str, str]]:
+    """The name and the parameters of a method that is written in a line.
+
+    >>> spelt("microaggregate:k=5, by=median")
+    ('microaggregate', {'k': '5', 'by': 'median'})
+    """
     name, _, given = text.strip().partition(":")
     pairs = [item.partition("=") for item in given.split(",") if item]
-    return build(name, {key.strip(): value.strip() for key, _, value in pairs})
+    return name, {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def in_full(method: Description) -> Iterator[str]:

@@ -234,10 +234,9 @@ def test_never_has_no_override(suffice):
     assert files() == set()
 
 
-def test_then_makes_a_masking_method_exact(protect):
-    ended = protect(
-        "--method", "mixture", "--param", "d=0.1", "--then", "restore", "--json", "--key-file", "secret.key"
-    )
+@pytest.mark.parametrize("words", [("mixture", "--param", "d=0.1"), ("mixture:d=0.1",)], ids=len)
+def test_then_makes_a_masking_method_exact(protect, words):
+    ended = protect("--method", *words, "--then", "restore:fill=false", "--json", "--key-file", "secret.key")
     assert ended.code == 0
     assert ended.document["certificate"]["method"] == "mixture then restore"
 
@@ -251,6 +250,8 @@ def test_then_makes_a_masking_method_exact(protect):
         (["--method", "mixture", "--then", "restore", "--then", "rotate"], 2, "[[method]]"),
         (["--param", "by"], 2, "name=value"),
         (["--method", "romm", "--param", "lamda=1"], 2, "Did you mean 'lam'?"),
+        (["--method", "romm:lamda=1"], 2, "Did you mean 'lam'?"),
+        (["--method", "romm:lam=1", "--param", "lam=2"], 2, "lam is given twice"),
         (["--key-file", "none.key"], 7, "key file"),
         (["--given", "{__import__('os').system('true')}"], 2, ""),
         (["--given", "regio"], 3, "Did you mean 'region'?"),

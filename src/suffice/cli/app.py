@@ -87,6 +87,16 @@ def run(
     Command(quiet, as_json, in_a_plan=True).release(Plan.read(plan), force, report, threads)
 
 
+def _step(text: str, words: o.Texts, option: str) -> dict[str, Any]:
+    """A step of a plan; parameters stand beside the name, as Python takes them, or in options of their own."""
+    from suffice.catalogue import spelt
+
+    (name, beside), given = spelt(text), pairs(words, option)
+    if twice := [key for key in beside if key in given]:
+        raise UsageError(f"{name}: {twice[0]} is given twice, beside the name and with {option}.")
+    return {"name": name, **beside, **given}
+
+
 @app.command()
 @o.with_roles
 def protect(
@@ -116,9 +126,9 @@ def protect(
     second = o.once(then, "--then", "More than two steps: a plan, with a [[method]] for each, and 'suffice run'.")
     if first is None and (param or second):
         first = PLAIN
-    steps: list[dict[str, Any]] = [] if first is None else [{"name": first, **pairs(param, "--param")}]
+    steps = [] if first is None else [_step(first, param, "--param")]
     if second is not None:
-        steps.append({"name": second, **pairs(then_param, "--then-param")})
+        steps.append(_step(second, then_param, "--then-param"))
     elif then_param:
         raise UsageError("--then-param needs --then.\nName the second step with --then NAME.")
     tables: dict[str, Any] = {

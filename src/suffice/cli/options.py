@@ -24,7 +24,9 @@ def _option(metavar: str, help: str, *names: Any, **more: Any) -> Any:
 MethodName = Annotated[
     Texts,
     _option(
-        "NAME", "See 'suffice methods'. Without it: ipso, then rotate where there are bounds or edits.", "--method"
+        "NAME",
+        "See 'suffice methods'; also romm:correlation=0.5. Without: ipso, then rotate if there are bounds or edits.",
+        "--method",
     ),
 ]
 Param = Annotated[Texts, _option("NAME=VALUE", "A parameter of --method; may repeat.")]
