@@ -93,10 +93,24 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/test_key_derivation.py",
     ),
     Mutant(
+        "a copy by luck leaves",
+        "release/protect.py",
+        "if not release.unlucky:",
+        "if release.seed:",
+        "tests/risk/test_trials.py::test_a_release_with_a_copy_by_luck_is_drawn_anew",
+    ),
+    Mutant(
+        "a short walk leaves a record where it was",
+        "microdata/rotate.py",
+        "PATIENCE = 20",
+        "PATIENCE = 0",
+        "tests/attacks/test_rotation.py::test_a_walk_of_few_sweeps_goes_on_until_every_record_has_moved",
+    ),
+    Mutant(
         "every data set has the same numbers",
         "release/protect.py",
-        'stream=stream.child(f"set {number}")',
-        "stream=stream",
+        'stream.child(f"set {number}")',
+        "stream",
         "tests/method/test_shapes.py",
     ),
     Mutant(
@@ -454,8 +468,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "moments are compared, whatever is to be",
         "certificate/verification.py",
-        "return tuple(name for name in COMPARED if name in names)",
-        "return ALL",
+        "return *(name for name in COMPARED if name in names), *tables",
+        "return *ALL, *tables",
         "tests/certificate/test_verification.py",
     ),
     Mutant(

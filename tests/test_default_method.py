@@ -130,6 +130,18 @@ def test_where_new_values_do_not_come_inside_the_original_is_turned() -> None:
 
 
 @pytest.mark.usefixtures("outside")
+def test_what_is_advised_is_not_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The original was turned already: to say so would lead in a circle."""
+
+    def refusing(*_: Any, **__: Any) -> None:
+        raise InfeasibleError("No rounding.")
+
+    monkeypatch.setattr("suffice.microdata.rotate.corrected", refusing)
+    with pytest.raises(InfeasibleError, match="No rounding"):
+        protect(firms(120).to_pandas(), BOUNDED, seed=Seed.for_tests(1))
+
+
+@pytest.mark.usefixtures("outside")
 def test_a_plan_without_a_method_does_the_same(tmp_path: Path) -> None:
     firms(120).to_pandas().to_csv(tmp_path / "firms.csv", index=False)
     roles = {"confidential": AMOUNTS, "given": "C(region)", "identifiers": ["firm_id"], "bounds": "observed-sign"}

@@ -12,21 +12,36 @@ Progress = Callable[[str, int, int], None]
 """Called with the stage's name, the rows done and the rows in all."""
 
 WIDTH, EVERY = 30, 0.1
-SOON, OFTEN = 1.0, 30.0
-"""Seconds after which something is said for sure, and between lines where no bar can be drawn."""
+SOON, OFTEN, LONG = 1.0, 30.0, 10.0
+"""Seconds after which something is said for sure, between lines where no bar can be drawn, and after which a stage that
+lasts is told how long it will."""
+
+
+class Pace:
+    """How long a stage will last at the pace that it has."""
+
+    def __init__(self) -> None:
+        self.stage, self.since, self.first = "", monotonic(), 0
+
+    def left(self, stage: str, done: int, total: int) -> str:
+        """In words, once it can be told."""
+        if stage != self.stage:
+            self.stage, self.since, self.first = stage, monotonic(), done
+        took, come = monotonic() - self.since, done - self.first
+        return f", about {took * (total - done) / come:.0f} s left" if took > LONG and come > 0 else ""
 
 
 class Bar:
     """One line on stderr, in a terminal or a notebook, that goes when a stage is done."""
 
     def __init__(self) -> None:
-        self.last, self.long, self.start = -EVERY, 0, monotonic()
+        self.last, self.long, self.start, self.pace = -EVERY, 0, monotonic(), Pace()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         if done >= total:
             self._write("")
         elif monotonic() - self.last >= EVERY:
-            took = f"{monotonic() - self.start:5.0f} s"
+            took = f"{monotonic() - self.start:5.0f} s{self.pace.left(stage, done, total)}"
             self._write(f"{stage:<12} [{'#' * (WIDTH * done // total):<{WIDTH}}] {done / total:4.0%} {took}")
             self.last = monotonic()
 
@@ -42,7 +57,7 @@ class Watch:
 
     def __init__(self, bar: bool) -> None:
         self.bar, self.stage, self.start = Bar() if bar else None, ("reading", 0, 1), monotonic()
-        self.over, self.thread = Event(), Thread(target=self._say, daemon=True)
+        self.over, self.thread, self.pace = Event(), Thread(target=self._say, daemon=True), Pace()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         self.stage = (stage, done, total)
@@ -66,7 +81,8 @@ class Watch:
             if self.bar is not None:
                 self.bar(*(self.stage if done < total else ("working", 0, 1)))
                 continue
-            sys.stderr.write(f"{stage}, {done / total:.0%} of it ({monotonic() - self.start:.0f} s)\n")
+            took = f"{monotonic() - self.start:.0f} s{self.pace.left(stage, done, total)}"
+            sys.stderr.write(f"{stage}, {done / total:.0%} of it ({took})\n")
             sys.stderr.flush()
             wait = OFTEN
 

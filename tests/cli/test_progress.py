@@ -10,9 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from suffice import Microaggregate, Roles, Rotate, protect, verify
+from suffice import progress as progress_module
 from suffice.cli.command import Command
 from suffice.demo import firms
-from suffice.progress import Bar
+from suffice.progress import Bar, Pace
 
 
 class Terminal(io.StringIO):
@@ -30,6 +31,14 @@ def test_a_stage_is_shown_and_wiped(monkeypatch: pytest.MonkeyPatch):
     bar("folding", 2, 2)
     assert sys.stderr.getvalue()[len(drawn) :].strip() == ""
     assert sys.stderr.getvalue().endswith("\r")
+
+
+def test_a_long_stage_is_told_how_long_it_will_last(monkeypatch: pytest.MonkeyPatch):
+    now = iter([0.0, 0.0, 0.0, 9.0, 20.0])
+    monkeypatch.setattr(progress_module, "monotonic", lambda: next(now))
+    pace = Pace()
+    said = [pace.left("repairing", done, 100) for done in (10, 20, 30)]
+    assert said == ["", "", ", about 70 s left"]
 
 
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])

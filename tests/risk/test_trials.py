@@ -44,6 +44,13 @@ def test_what_is_doubtful_is_tried(
     assert found.resemblance.canonical == pytest.approx(canonical)
 
 
+def test_trials_may_begin_anew_or_not() -> None:
+    """A walk that finds no start of its own begins at the original, with some numbers."""
+    both = iter([replace(near(0.9, 0.9), ends=(), carried=False), replace(near(0.9, 0.9), ends=(1.0,))])
+    found = settled(near(0.9, 0.9), lambda number: next(both), 2, 500)
+    assert (found.ends, found.carried) == ((0.5,), True)
+
+
 def few_below(after: int) -> TrialSight:
     return TrialSight(signs=SignCounts(np.array([[0, 100], [after, 120]])))
 

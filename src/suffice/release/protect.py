@@ -98,11 +98,9 @@ def protect(
         return _protected(chosen(None, roles), *request)
     except NoOtherValues:
         raise
-    except InfeasibleError as problem:
-        try:
-            return _protected(chosen(OTHERWISE, roles), *request, said=(OUTSIDE,))
-        except InfeasibleError:
-            raise problem from None  # it says what heals
+    except InfeasibleError:  # what this advises is done
+        pass
+    return _protected(chosen(OTHERWISE, roles), *request, said=(OUTSIDE,))
 
 
 def _protected(

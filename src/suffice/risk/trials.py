@@ -116,10 +116,12 @@ def _together(made: list[TrialSight]) -> TrialSight:
         ranked=tuple(np.abs([each.ranked for each in every]).mean(axis=0).tolist()),
     )
     signs = [each.signs for each in made if each.signs is not None]
+    k = max(len(each.ends) for each in made)  # records that are drawn anew keep no end, and other trials may
     return replace(
         made[0],
         closeness=reduce(add, (each.closeness for each in made)),
         resemblance=alike,
-        ends=tuple(np.mean([each.ends for each in made], axis=0).tolist()),
+        ends=tuple(np.mean([each.ends or (0.0,) * k for each in made], axis=0).tolist()),
         signs=SignCounts.mean(signs) if signs else None,
+        carried=any(each.carried for each in made),
     )

@@ -61,6 +61,15 @@ def test_what_will_not_be_repaired_is_refused_soon_and_progress_is_shown() -> No
     assert seen == [("repairing", sweep, 1000) for sweep in range(1, 51)]
 
 
+def test_a_long_repair_tells_of_the_sweeps_that_it_will_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.algorithms.rotation.repair.forecast", lambda sizes: 80)
+    task, seen = skewed(60, 2), []
+    known = Constraints.of(task), Dealer.of(task, "random", "kept"), STREAM
+    with pytest.raises(InfeasibleError, match="after 120 sweeps"):
+        repaired(task.Y - 3, *known, 120, progress=lambda _, __, total: seen.append(total))
+    assert seen[49:79] == [120] + [80] * 29
+
+
 @pytest.mark.parametrize("pace", [0.5, 0.9, 0.97])
 def test_the_forecast_of_a_steady_pace_is_right(pace: float) -> None:
     needed = np.log(1e-4) / np.log(pace)

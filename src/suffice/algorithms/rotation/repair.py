@@ -53,11 +53,12 @@ def repaired(
     dealer = replace(dealer, kind="near", compass=in_y)  # records alike in y repair each other soonest
     Y, scale = Y.copy(), np.maximum(np.abs(Y).mean(axis=0), np.finfo(np.float64).tiny)
     left, sizes = int(ground.violations(Y).sum()), [_size(Y, ground, scale)]
+    expected = most
     for sweep in range(1, most + 1):
         if not left:
             return Y, sweep - 1
         if progress is not None:
-            progress("repairing", sweep, most)
+            progress("repairing", sweep, max(expected, sweep + 1) if expected < most else most)
         generator = stream.generator("repair", sweep)
         groups = dealer.groups(Y, sweep, generator)
         if still:
@@ -69,7 +70,10 @@ def repaired(
         _improve(Y, ground, groups, chance, turns, scale)
         left = int(ground.violations(Y).sum())
         sizes.append(_size(Y, ground, scale))
-        if sweep % LOOK == 0 and left > FEW * len(Y) and (needed := forecast(sizes)) > HOPELESS * most:
+        if sweep % LOOK or not left:
+            continue
+        expected = min(most, needed := forecast(sizes))
+        if left > FEW * len(Y) and needed > HOPELESS * most:
             words = f"about {needed:,}" if needed < 100 * most else f"more than {100 * most:,}"
             raise _infeasible(left, f"{sweep} sweeps; at this pace it would take {words}, and {most:,} are tried")
     if left:
