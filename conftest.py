@@ -34,3 +34,9 @@ def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(
         seed, "secrets", SimpleNamespace(token_bytes=lambda n: sha256(f"{of} {next(made)}".encode()).digest()[:n])
     )
+
+
+@pytest.fixture
+def one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One trial release, where guards would like four: for tests of releases, not of verdicts."""
+    monkeypatch.setattr("suffice.risk.assessment.TRIALS", 1)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from suffice import Ipso, Roles, Romm, Seed, protect
 from suffice.errors import FileError, GuardError, UsageError
 from suffice.method.isometric import Isometric
-from suffice.seed import MARK, Stream, _guessable
+from suffice.seed import MARK, Stream, guessable
 from tests.tolerances import CHANCE
 
 ROLES = Roles(confidential=["y"], given=["x"])
@@ -120,7 +120,7 @@ def test_a_pattern_is_no_key(tmp_path: Path, text: str) -> None:
 
 
 def test_no_random_key_is_a_pattern() -> None:
-    assert not any(_guessable(np.random.default_rng(i).bytes(16)) for i in range(2000))
+    assert not any(guessable(np.random.default_rng(i).bytes(16)) for i in range(2000))
 
 
 def test_a_number_is_no_seed() -> None:

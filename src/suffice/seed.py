@@ -58,7 +58,7 @@ class Seed:
                 f"The key file does not hold a key of at least {BITS} bits ({BITS // 4} hexadecimal digits).\n"
                 "Make one with: suffice key new FILE"
             )
-        if _guessable(bytes.fromhex(digits)):
+        if guessable(bytes.fromhex(digits)):
             raise UsageError(
                 "The key file holds a pattern, which can be guessed: few different digits, a text that repeats, or a "
                 "row of numbers.\nMake one with: suffice key new FILE"
@@ -138,7 +138,7 @@ def is_key(path: Path) -> bool:
     return False
 
 
-def _guessable(key: bytes) -> bool:
+def guessable(key: bytes) -> bool:
     """Whether no random key looks like this: of 16 random bytes it is one in more than 10^12."""
     steps = {(two - one) % 256 for one, two in pairwise(key)}
     periods = range(1, len(key) // 2 + 1)

@@ -30,18 +30,12 @@ def rotated(frame: pd.DataFrame, key: int, method: Rotate, given: str = "x"):
     return protect(frame, roles, method, seed=Seed.for_tests(key), accept=off)
 
 
-@pytest.fixture
-def _one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a hundred releases of which no verdict is asked."""
-    monkeypatch.setattr("suffice.risk.assessment.TRIALS", 1)
-
-
 def averaged(frame: pd.DataFrame, method: Rotate) -> float:
     released = (linked(rotated(frame, key, method).frame, frame) for key in range(MANY))
     return uncertain(np.asarray(sum(residuals(each) for each in released)), residuals(frame))
 
 
-@pytest.mark.usefixtures("_one_trial")
+@pytest.mark.usefixtures("one_trial")
 def test_few_sweeps_average_back() -> None:
     """With the guards off a hundred short walks from one start show where it was."""
     assert averaged(victims(), Rotate(sweeps=1)) < 0.35
@@ -67,7 +61,7 @@ def test_the_ledger_knows_short_walks(tmp_path: Path) -> None:
     assert levels[-1] == "stop"
 
 
-@pytest.mark.usefixtures("_one_trial")
+@pytest.mark.usefixtures("one_trial")
 def test_a_walk_until_chance_does_not_average_back() -> None:
     left = averaged(victims(), Rotate(sweeps=60))
     assert left > 0.9

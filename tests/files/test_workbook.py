@@ -12,7 +12,7 @@ import pytest
 from suffice import Ipso, Roles, protect
 from suffice.errors import InputError, UsageError
 from suffice.files.table import read_table
-from suffice.files.workbook import _column
+from suffice.files.workbook import column_of
 from suffice.rows.arrow import kinds
 
 pytest.importorskip("python_calamine")
@@ -109,4 +109,4 @@ def test_without_the_extra(tmp_path, monkeypatch):
 
 
 def test_truths_are_a_category():
-    assert _column([True, False, ""]).to_pylist() == [True, False, None]
+    assert column_of([True, False, ""]).to_pylist() == [True, False, None]

@@ -1,4 +1,4 @@
-"""Laws are of releases, not of verdicts: one trial release, where guards would like four."""
+"""Laws are of releases, not of verdicts."""
 
 from __future__ import annotations
 
@@ -6,5 +6,4 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suffice.risk.assessment.TRIALS", 1)
+def _of_releases(one_trial: None) -> None: ...

@@ -10,12 +10,21 @@ from hypothesis import strategies as st
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr, split
 from suffice.errors import InfeasibleError, UsageError
-from suffice.microdata.resize import Resize, factored, resized
+from suffice.microdata.resize import Resize, resized
 from suffice.seed import Stream
 from tests.tolerances import ALGEBRA, CHANCE
 from tests.truth import ratios
 
 seeds = st.integers(0, 2**32)
+
+
+def factored(Y: Array, w: Array | None = None) -> tuple[Array, Array]:
+    """Mean and R of columns, S = R'R with the sum of the weights as divisor; a constant column has zeros in R."""
+    root = np.ones((len(Y), 1)) if w is None else np.sqrt(w)[:, None]
+    _, E = split(root * Y, root)
+    centre = (root * (root * Y - E)).sum(axis=0) / (root * root).sum()
+    mean = np.where(E.any(axis=0), centre, Y[0])  # the mean of a constant is that constant
+    return mean, gqr(E).R / np.linalg.norm(root)
 
 
 def worst(Y: Array, Ystar: Array, w: Array | None = None) -> float:

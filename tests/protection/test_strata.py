@@ -18,7 +18,7 @@ from suffice.design.design import Design
 from suffice.design.groups import by_groups
 from suffice.errors import InputError
 from suffice.files.source import open_rows
-from suffice.protection.strata import Strata, _boxes
+from suffice.protection.strata import Strata, boxes
 from suffice.rows.rows import Rows
 
 ROLES = Roles(confidential=["y", "z"], given="t", groups=["g", "h"], missing="patterns")
@@ -94,7 +94,7 @@ def test_every_group_is_handed_out_once_with_its_rows_in_order(
 def test_groups_share_a_file_while_they_fit_in_memory(sizes: list[int], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("suffice.protection.strata.TOGETHER", most)
-        box = _boxes(np.array(sizes))
+        box = boxes(np.array(sizes))
     assert box[0] == 0
     assert set(np.diff(box).tolist()) <= {0, 1}  # neighbours, none left out
     held = np.bincount(box, weights=sizes)

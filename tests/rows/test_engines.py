@@ -45,7 +45,7 @@ GIVEN = "C(region) + log(size) + age"
 
 
 @pytest.fixture(autouse=True)
-def few_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_sampled(monkeypatch: pytest.MonkeyPatch, one_trial: None) -> None:
     monkeypatch.setattr("suffice.microdata.outliers_apart.SAMPLED", 400)
 
 

@@ -272,10 +272,10 @@ class GroupMoments:
 
 def centred(labels: Labels, Y: Array) -> Array:
     """What the group means leave of each record."""
-    return np.asarray(Y - _averages(labels, Y, None)[labels])
+    return np.asarray(Y - averages(labels, Y, None)[labels])
 
 
-def _averages(labels: Labels, Y: Array, w: Array | None) -> Array:
+def averages(labels: Labels, Y: Array, w: Array | None) -> Array:
     """The mean of each group, about the overall mean first, so that an offset costs no digits."""
     centre, total = Y.mean(axis=0), np.bincount(labels, weights=w)
     apart = Y - centre if w is None else (Y - centre) * w[:, None]

@@ -35,7 +35,9 @@ def read_workbook(path: Path) -> tuple[pa.Table, tuple[str, ...]]:
     if not cells:
         raise InputError(f"The first sheet of {path.name} is empty.")
     names = [str(name) for name in cells[0]]
-    columns = [_column(column) for column in zip(*cells[1:], strict=True)] if cells[1:] else [pa.nulls(0)] * len(names)
+    columns = (
+        [column_of(column) for column in zip(*cells[1:], strict=True)] if cells[1:] else [pa.nulls(0)] * len(names)
+    )
     more = f"Read the sheet {escaped(sheets[0])!r}, the first of {len(sheets)}."
     return pa.Table.from_arrays(columns, names=names), (more,) if len(sheets) > 1 else ()
 
@@ -50,7 +52,7 @@ def _sheet(calamine: Any, path: Path) -> tuple[list[str], list[list[Any]]]:
     return book.sheet_names, book.get_sheet_by_index(0).to_python()
 
 
-def _column(values: Sequence[Any]) -> Any:
+def column_of(values: Sequence[Any]) -> Any:
     """Numbers, dates or truths where all cells are such; else text, in which what is no number can be found."""
     cells = [None if isinstance(cell, str) and cell in MISSING else cell for cell in values]
     kinds = {type(cell) for cell in cells if cell is not None}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     pass
 from suffice.algebra.array import Array
 from suffice.method.masked import Masked
-from suffice.method.method import Method, _companion
+from suffice.method.method import Method, companion_of
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class Isometric(Method):
 
     def with_companion(self, G: Array) -> Self:
         """The same method with its companion replaced by the array G."""
-        place = _companion(type(self))
+        place = companion_of(type(self))
         if place is None:
             raise UsageError(f"{self.name} takes no data set, so it cannot follow another method.")
         return replace(self, **cast(dict[str, Any], {place: G}))
 
     def aligned(self, Y: Array) -> Array:
         """The companion as an array with the rows and columns of Y."""
-        G, place = self.companion, _companion(type(self))
+        G, place = self.companion, companion_of(type(self))
         if G is None:
             raise UsageError(f"{self.name} needs {place}, or a method before it.")
         if not isinstance(G, np.ndarray) or G.shape != Y.shape:

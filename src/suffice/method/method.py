@@ -151,7 +151,7 @@ class Method(Exhibit, ABC):
     @property
     def companion(self) -> object | None:
         """The row-aligned data set that the user gave, or None."""
-        place = _companion(type(self))
+        place = companion_of(type(self))
         return getattr(self, place) if place else None
 
     def each(self, parameter: str, count: int, of: str = "confidential columns") -> tuple[Any, ...]:
@@ -201,6 +201,6 @@ def refused(name: str, declared: Field[Any]) -> UsageError:
     return UsageError(f"{name}: {declared.name} must be {rule_of(declared).allowed}.")
 
 
-def _companion(method: type[Method]) -> str | None:
+def companion_of(method: type[Method]) -> str | None:
     """The name of the parameter that is a data set, if there is one."""
     return next((each.name for each in declared_parameters(method) if isinstance(rule_of(each), Data)), None)

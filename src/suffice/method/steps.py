@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 from suffice.algebra.array import Array
 from suffice.method.isometric import Isometric
 from suffice.method.masked import Masked
-from suffice.method.method import Method, _companion
+from suffice.method.method import Method, companion_of
 from suffice.method.recordwise import Recordwise
 from suffice.method.rowwise import Rowwise
 
@@ -181,7 +181,7 @@ def in_order(methods: tuple[Method, ...]) -> Method:
 
 def follow(step: Method) -> None:
     """Refuses a step that cannot start from another's result."""
-    if _companion(type(step)) is None:
+    if companion_of(type(step)) is None:
         raise UsageError(f"{step.name} takes no data set, so it cannot follow another method.")
     if step.companion is not None:
         raise UsageError(f"{step.name} has a data set already, so it cannot follow another method.")

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algebra.decomposition import gqr, new_directions, split
+from suffice.algebra.decomposition import new_directions
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method.parameter import Count, Number, parameter
 from suffice.method.synthetic import Synthetic, exact_step
@@ -121,20 +121,6 @@ class Resize(Synthetic):
     @classmethod
     def examples(cls) -> tuple[Resize, ...]:
         return cls(m=40), cls(m=400), cls(m=80, shares="equal")
-
-
-def factored(Y: Array, w: Array | None = None) -> tuple[Array, Array]:
-    """Mean and R of columns, S = R'R with the sum of the weights as divisor; a constant column has zeros in R.
-
-    >>> mean, R = factored(np.array([[1.0, 3.0, 5.0], [3.0, 7.0, 5.0]]))
-    >>> mean.tolist(), R.round(12).tolist()
-    ([2.0, 5.0, 5.0], [[1.0, 2.0, 0.0]])
-    """
-    root = np.ones((len(Y), 1)) if w is None else np.sqrt(w)[:, None]
-    _, E = split(root * Y, root)
-    centre = (root * (root * Y - E)).sum(axis=0) / (root * root).sum()
-    mean = np.where(E.any(axis=0), centre, Y[0])  # the mean of a constant is that constant
-    return mean, gqr(E).R / np.linalg.norm(root)
 
 
 def resized(mean: Array, R: Array, Z: Array) -> Array:

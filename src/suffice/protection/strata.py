@@ -106,7 +106,7 @@ class Strata:
         if rows.n <= TOGETHER or rows.held:
             yield self._sorted(rows.gather(columns), np.arange(rows.n), rows)
             return
-        box = _boxes(np.bincount(self.labels, minlength=self.count))
+        box = boxes(np.bincount(self.labels, minlength=self.count))
 
         def label(start: int, batch: Any) -> NDArray[np.intp]:
             return np.asarray(box[self.labels[start : start + len(batch)]])
@@ -150,7 +150,7 @@ def _keys(block: Block, categories: Sequence[Category], holes: Sequence[str]) ->
     return np.column_stack([codes_of(block, categories), pattern]).astype(np.int64)
 
 
-def _boxes(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+def boxes(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     """A file for each stratum: neighbours share one while they fit in memory together."""
     box, held, number = np.zeros(len(sizes), dtype=np.intp), 0, 0
     for stratum, size in enumerate(sizes):

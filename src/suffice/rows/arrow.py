@@ -123,16 +123,6 @@ def is_valid(column: Any) -> bool:
     return True
 
 
-def numeric_trouble(table: pa.Table, column: str) -> Sightings:
-    """The cells of a text column that are neither numbers nor missing: how many, and where.
-
-    >>> print(numeric_trouble(pa.table({"x": ["1", "1.5e3", None, "about 7"]}), "x"))
-    1 record, first in row 4
-    """
-    values = table.column(column)
-    return not_numbers(values.combine_chunks(), 0) if is_text(values.type) else Sightings()
-
-
 def not_numbers(text: pa.Array, start: int) -> Sightings:
     """Where the text of a block is neither a number nor missing."""
     fine = pc.fill_null(pc.match_substring_regex(text, NUMBER), True)

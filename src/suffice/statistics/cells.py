@@ -90,23 +90,5 @@ class SuppressedCells(CellPromise):
         return whole("suppressed", "no suppressed cell has its value", self.suppressed & there, self.names)
 
 
-@dataclass(frozen=True, repr=False)
-class CellSums(CellPromise):
-    """Sums of cells, each times a number, that stay: means over a set of cells, and all that is linear.
-
-    matrix: a row for every sum, a column for every cell
-    """
-
-    statistic: str
-    sentence: str
-    matrix: sparse.csr_array
-    names: Sequence[str]
-    bound: float = 1e-12
-
-    def claim(self, before: Array, after: Array) -> Claim:
-        off = np.abs(self.matrix @ (after - before)) / _size(abs(self.matrix) @ np.abs(before))
-        return within(self.statistic, self.sentence, off.max(axis=1), self.bound, self.names)
-
-
 def _size(cells: Array) -> Array:
     return np.where(cells > 0, cells, 1.0)

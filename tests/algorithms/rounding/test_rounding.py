@@ -16,7 +16,7 @@ from suffice.algorithms.rounding.circulation import settle
 from suffice.algorithms.rounding.equations import RoundingEquations
 from suffice.algorithms.rounding.network import flow
 from suffice.algorithms.rounding.pairing import pair_off
-from suffice.algorithms.rounding.rounding import _rules, rounded
+from suffice.algorithms.rounding.rounding import rounded, rules_of
 from suffice.design.edits import parse
 from suffice.design.limits import Limits
 from suffice.errors import InfeasibleError, UsageError
@@ -157,7 +157,7 @@ def test_subtotals_where_no_total_is_whole():
     ],
 )
 def test_which_conditions_are_taken_into_the_network(edits, taken):
-    rules = _rules(np.zeros((1, 4)), [0, 1, 2, 3], limits(1, edits))
+    rules = rules_of(np.zeros((1, 4)), [0, 1, 2, 3], limits(1, edits))
     equations = RoundingEquations.of(RoundingCells.of(NAMES, np.zeros((1, 4)), [], rules))
     assert len(equations.K) == taken
     assert ((equations.K == 1).sum(axis=0) <= 1).all()

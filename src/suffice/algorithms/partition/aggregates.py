@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algebra.group_moments import _averages
+from suffice.algebra.group_moments import averages
 from suffice.algorithms.hybrid.stacks import stacks
 
 Labels = NDArray[np.int64]
@@ -18,10 +18,10 @@ RANK = 1e-9
 def means(labels: Labels, Y: Array, w: Array | None = None) -> Array:
     """Each record's group mean; a group without weight has its plain mean."""
     low, high = _ends(labels, Y)
-    mean = _averages(labels, Y, None)
+    mean = averages(labels, Y, None)
     if w is not None:
         counts = np.bincount(labels, weights=w)[:, None] > 0
-        mean = np.where(counts, _averages(labels, Y, w), mean)
+        mean = np.where(counts, averages(labels, Y, w), mean)
     return np.asarray(np.clip(mean, low, high)[labels])  # the mean of equal values is that value
 
 

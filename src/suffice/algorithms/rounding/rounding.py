@@ -71,7 +71,7 @@ def cells_of(
     Y: Array, columns: list[int], names: Sequence[str], limits: Limits | None, groups: Sequence[Labels]
 ) -> RoundingCells:
     """The cells of these columns, with the conditions that name one of them."""
-    rules = () if limits is None else _rules(Y, columns, limits)
+    rules = () if limits is None else rules_of(Y, columns, limits)
     return RoundingCells.of(tuple(names[j] for j in columns), Y[:, columns], groups, rules)
 
 
@@ -84,7 +84,7 @@ def _of_all(cells: RoundingCells, generator: np.random.Generator, until: float, 
     return Z
 
 
-def _rules(Y: Array, columns: list[int], limits: Limits) -> tuple[RecordRule, ...]:
+def rules_of(Y: Array, columns: list[int], limits: Limits) -> tuple[RecordRule, ...]:
     """Edits and equalities that name one of the columns."""
     names = tuple(edit.name for edit in limits.equalities)
     edits = (limits.names[: len(limits.C)], limits.C, limits.rhs, False)
