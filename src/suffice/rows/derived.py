@@ -94,6 +94,7 @@ class Derived(Rows):
         if isinstance(rows, Derived) and _same(rows.made, made):  # one layer is enough
             self.rows, self.made = rows.rows, {**rows.made, **made}
         self.n, self.threads, self.progress, self.notes = rows.n, rows.threads, rows.progress, rows.notes
+        self.coding = rows.coding
         self.held, self.ahead = rows.held, rows.ahead  # type: ignore[method-assign]  # worked on where the source is
         self.kinds = {**self.rows.kinds, **{name: _kind(column) for name, column in self.made.items()}}
 
