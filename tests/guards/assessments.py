@@ -9,6 +9,7 @@ from suffice.risk.cells import CellsSeen
 from suffice.risk.closeness import Closeness
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
+from suffice.risk.held_out import HeldOut
 from suffice.risk.history import History
 from suffice.risk.leverage import Leverage
 from suffice.risk.matches import Matches
@@ -108,6 +109,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "cells": ("cells", CellsSeen()),
     "few_bits": ("few_bits", ()),
     "rare": ("rare", RareCells()),
+    "held_out": ("held_out", HeldOut()),
 }
 """The others, by their flat names, and what they are in a quiet release."""
 CALM: dict[str, Any] = {

@@ -114,6 +114,11 @@ GIANT = largest("y", 300)
 ROTATE, D9, D5 = "rotate:sweeps=200", "residual-correlation:d=0.95", "residual-correlation:d=0.5"
 PLACES = [list(names) for names in ("ab", "bc", "cd")]
 CASES: dict[str, Case] = {
+    "membership": Case(
+        "stop",
+        {"confidential": ["y", "z", "v"], "method": "bootstrap:h=0.02"},
+        {"larger h": {"method": "bootstrap"}, "others": {"method": "latin-hypercube"}},
+    ),
     "rare-cells": Case(
         "stop",
         {"file": places, "confidential": list("abc"), "method": Margins(keep=[list("abc")])},

@@ -22,6 +22,7 @@ from suffice.risk.assessment import Assessment
 from suffice.risk.cells import CellsSeen, CellSummary
 from suffice.risk.equal_cells import EqualCells
 from suffice.risk.group_summary import GroupSummary
+from suffice.risk.held_out import HeldOut
 from suffice.risk.information import FewBits
 from suffice.risk.matches import Matches
 from suffice.risk.ranks import RankMatches
@@ -313,6 +314,10 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("repeated-release", {"ranked": (0.97,), "earlier": (0.1,), "independent": True}, None),
     ("repeated-release", {"earlier": (0.0,) * 1000, "independent": True}, None),  # IPSO may be repeated
     ("repeated-release", {"earlier": (0.99,), "independent": True}, None),  # it adds nothing to what is out
+    ("membership", {"held_out": HeldOut(0.55, 0.0)}, None),
+    ("membership", {"held_out": HeldOut(0.551, 0.0)}, "warn"),
+    ("membership", {"held_out": HeldOut(0.62, 0.01)}, "warn"),
+    ("membership", {"held_out": HeldOut(0.621, 0.01)}, "stop"),
     ("rare-cells", {"rare": RareCells({"a x b": (0, 0)})}, None),
     ("rare-cells", {"rare": RareCells({"a x b": (1, 0)})}, "warn"),
     ("rare-cells", {"rare": RareCells({"a x b": (1, 1)})}, "stop"),

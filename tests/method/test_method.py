@@ -23,11 +23,11 @@ from suffice.microdata import (
 
 def test_names_are_class_names_in_kebab_case() -> None:
     assert list(methods()) == [
-        "addition", "alpha-matrix", "blend", "fitted", "householder", "ipso", "ipso-a", "ipso-b", "margins",
-        "micro-hybrid", "microaggregate", "microaggregate-draws", "microaggregate-noise", "mixture",
-        "moment-householder", "noise", "optimise", "outliers-apart", "pca-mask", "rank-swap",
-        "residual-correlation", "resize", "restore", "reverse-map", "romm", "rotate", "score-correlation",
-        "shuffle", "synthesis",
+        "addition", "alpha-matrix", "blend", "bootstrap", "distort", "fitted", "householder", "ipso", "ipso-a",
+        "ipso-b", "latin-hypercube", "loglinear", "margins", "micro-hybrid", "microaggregate",
+        "microaggregate-draws", "microaggregate-noise", "mixture", "moment-householder", "noise", "optimise",
+        "outliers-apart", "pca-mask", "rank-swap", "residual-correlation", "resize", "restore", "reverse-map",
+        "romm", "rotate", "score-correlation", "shuffle", "synthesis",
     ]  # fmt: skip
     assert IpsoA().name == "ipso-a"
 
@@ -57,6 +57,7 @@ def test_promises_and_independence() -> None:
         "ipso",
         "ipso-a",
         "ipso-b",
+        "loglinear",
         "margins",
         "micro-hybrid",
         "resize",

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, hypergeom
 
-from suffice import Margins, Roles, Seed, protect, verify
+from suffice import Loglinear, Margins, Roles, Seed, protect, verify
 from suffice.algorithms.margins import Branch, branches, cell_numbers, dealt_below, fitted_table, lacking
 from suffice.errors import InfeasibleError, UsageError
 from tests.places import SHARED, needs_shared
@@ -151,6 +151,15 @@ def test_bad_requests() -> None:
 def test_many_levels_have_numbers_of_their_own() -> None:
     columns = [np.arange(5) * (10**6) for _ in range(12)]
     assert len(np.unique(cell_numbers(columns, 5))) == 5
+
+
+def test_a_ring_of_tables_is_drawn_from_its_model() -> None:
+    frame = people(2000)
+    method = Loglinear(keep=[["a", "b"], ["b", "d"], ["a", "d"]], m=2000)
+    release = protect(frame, Roles(confidential=["a", "b", "d"]), method)
+    for table in (["a", "b"], ["b", "d"], ["a", "d"]):
+        one, two = (counts(each, table) for each in (frame, release.frame))
+        assert sum(abs(one.get(cell, 0) - two.get(cell, 0)) for cell in {*one, *two}) < 400
 
 
 def test_a_fitted_table_has_the_kept_margins() -> None:

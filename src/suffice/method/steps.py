@@ -22,6 +22,7 @@ from suffice.method.masked import Masked
 from suffice.method.method import Method, companion_of
 from suffice.method.recordwise import Recordwise
 from suffice.method.rowwise import Rowwise
+from suffice.method.synthetic import Synthetic
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,8 @@ def in_order(methods: tuple[Method, ...]) -> Method:
             raise UsageError(f"{step.name} protects parts of the records: let its parts be several steps instead.")
     parts: list[Method] = []
     for step in flat:
-        if not isinstance(step, Isometric | Recordwise | Rowwise):
+        first = not parts and isinstance(step, Synthetic) and step.records is None  # dealt to the rows that there are
+        if not (first or isinstance(step, Isometric | Recordwise | Rowwise)):
             raise UsageError(f"{step.name} cannot be one step of several.")
         last = parts[-1] if parts else None
         if isinstance(step, Isometric) and isinstance(last, Isometric):

@@ -13,6 +13,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.errors import UsageError
 from suffice.method.method import Method
+from suffice.rows.arrow import as_float
 
 if TYPE_CHECKING:
     from suffice.design.design import Design
@@ -30,9 +31,14 @@ class Synthetic(Method):
     def records(self) -> int | None:
         """How many records the release has; None: as many as the original."""
 
+    @property
+    def aligned(self) -> bool:
+        """Whether every record that is drawn follows one of the original, and stands in its place."""
+        return False
+
     def given(self, roles: Roles) -> Roles:
         """The roles as they are, if a release of new records can have them."""
-        mistakes = list(_unfit(self.name, self.learns, roles))
+        mistakes = list(_unfit(self.name, self.learns, "limits" in self.keeps, roles))
         if mistakes:
             raise UsageError("\n".join(mistakes))
         return roles
@@ -49,6 +55,10 @@ class Synthetic(Method):
         """What is learnt of the records of a group, by folds."""
         return None
 
+    def said(self, model: Any, design: Design) -> tuple[str, ...]:
+        """Sentences for the data holder about what was learnt."""
+        return ()
+
     @abstractmethod
     def draw(self, mean: Array, R: Array, model: Any, count: int, stream: Stream) -> Array:
         """`count` records of a group, as numbers: a category is the number of its level, counted from 1.
@@ -58,6 +68,13 @@ class Synthetic(Method):
         model: what was learnt
         stream: random numbers of the group's own
         """
+
+
+def records_of(rows: Rows, design: Design) -> tuple[Array, Array | None]:
+    """The confidential columns of all records in memory, and their weights."""
+    weight, names = design.roles.weight, design.confidential
+    held = rows.gather([*names, *([] if weight is None else [weight])])
+    return np.column_stack([as_float(held[name]) for name in names]), None if weight is None else as_float(held[weight])
 
 
 def exact_step(sizes: Array) -> int | None:
@@ -72,7 +89,7 @@ def exact_step(sizes: Array) -> int | None:
     return int(whole.sum()) // gcd(*map(int, whole))
 
 
-def _unfit(method: str, learns: bool, roles: Roles) -> Iterator[str]:
+def _unfit(method: str, learns: bool, bounds: bool, roles: Roles) -> Iterator[str]:
     """A new record has the columns drawn with it and a group, no more."""
     categories = [factor.column for term in roles.terms.terms for factor in term if factor.transform == "C"]
     for name in dict.fromkeys(categories):
@@ -87,7 +104,7 @@ def _unfit(method: str, learns: bool, roles: Roles) -> Iterator[str]:
     for role in ("keep", "labels"):
         for name in getattr(roles, role):
             yield f"{method} draws new records, so {name!r} in `{role}` cannot stay as it is. Leave it out."
-    for role in ("bounds", "integer", "edits"):
+    for role in ("integer", "edits") if bounds else ("bounds", "integer", "edits"):
         if getattr(roles, role):
             alone = "" if learns else " from means and covariances alone"
             yield f"{method} draws new records{alone} and cannot keep `{role}`. Leave them out."

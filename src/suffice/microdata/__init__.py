@@ -9,11 +9,15 @@ if TYPE_CHECKING:
     from suffice.microdata.addition import Addition
     from suffice.microdata.alpha_matrix import AlphaMatrix
     from suffice.microdata.blend import Blend
+    from suffice.microdata.bootstrap import Bootstrap
+    from suffice.microdata.distort import Distort
     from suffice.microdata.fitted import Fitted
     from suffice.microdata.householder import Householder
     from suffice.microdata.ipso import Ipso
     from suffice.microdata.ipso_a import IpsoA
     from suffice.microdata.ipso_b import IpsoB
+    from suffice.microdata.latin_hypercube import LatinHypercube
+    from suffice.microdata.loglinear import Loglinear
     from suffice.microdata.margins import Margins
     from suffice.microdata.micro_hybrid import MicroHybrid
     from suffice.microdata.microaggregate import Microaggregate
@@ -39,11 +43,15 @@ __all__ = [
     "Addition",
     "AlphaMatrix",
     "Blend",
+    "Bootstrap",
+    "Distort",
     "Fitted",
     "Householder",
     "Ipso",
     "IpsoA",
     "IpsoB",
+    "LatinHypercube",
+    "Loglinear",
     "Margins",
     "MicroHybrid",
     "Microaggregate",

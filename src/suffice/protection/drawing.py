@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import CONSTANT, Array
-from suffice.algebra.decomposition import gqr
 from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
 from suffice.method.masked import finite
@@ -34,9 +34,9 @@ def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks:
         known = [(stratum, method.learn(original.rows, original.design))]
     else:
         known, standing = list(_learnt(original, method, strata)), None
-    found = tuple(stratum for stratum, _ in known)
+    found = tuple(replace(stratum, remarks=method.said(model, original.design)) for stratum, model in known)
     _check_weights(found)
-    models = [(*moments_of(stratum), model) for stratum, model in known]
+    models = [(*stratum.moments, model) for stratum, model in known]
     sizes = np.array([stratum.spread.weight for stratum in found])
     records = original.rows.n if method.records is None else method.records
     portions = method.portions(sizes)
@@ -44,7 +44,7 @@ def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks:
     values, order = _values(original, method, models, counts), shuffled(original.stream, records)
     groups = np.repeat(np.arange(len(counts)), counts)
     columns, places = _columns(original, strata, values[order], groups[order])
-    drawn = Drawing(columns, places, records, _proportional(counts, sizes), notes(original, counts, sizes, portions))
+    drawn = Drawing(columns, places, records, _proportional(counts, sizes), notes(original, method, counts, sizes))
     released = ReleasedColumns(original.design.confidential, np.empty((0, original.design.k)))
     about = original.design, original.profile, original.stream, original.centre, standing
     return Protected(original.rows, released, found, *about, _seen(original, values, looks), {}, drawn)
@@ -64,12 +64,6 @@ def _learnt(original: Original, method: Synthetic, strata: Strata) -> Iterator[t
                 own = weighing(design, held)
                 profile = Matrices(own, False).profile(held)
                 yield Original(held, own, profile, None, original.stream).learnt()[0], model
-
-
-def moments_of(stratum: Stratum) -> tuple[Array, Array]:
-    """Mean and R of the records protected together, S = R'R; the mean of a constant is that constant."""
-    spread = stratum.spread
-    return np.where(spread.low == spread.high, spread.low, spread.mean), gqr(stratum.E).R / np.sqrt(spread.rows)
 
 
 def _seen(original: Original, values: Array, looks: Looks) -> Mapping[str, Any]:
@@ -125,11 +119,15 @@ def _values(original: Original, method: Synthetic, models: Sequence[tuple[Array,
     )
 
 
-def notes(original: Original, counts: Counts, sizes: Array, portions: Array) -> tuple[str, ...]:
+def notes(original: Original, method: Synthetic, counts: Counts, sizes: Array) -> tuple[str, ...]:
     """What a reader of the release must know of its records."""
     found = [
         f"{counts.sum():,} records drawn anew in place of {original.rows.n:,}: "
-        "none of them stands for one of the original",
+        "none of them stands for one of the original"
+    ]
+    if "covariance" not in method.kept:
+        return tuple(found)
+    found += [
         "variances and covariances are those with the number of records as divisor (n, not n - 1), in both files",
     ]
     weight = original.design.roles.weight
@@ -139,7 +137,7 @@ def notes(original: Original, counts: Counts, sizes: Array, portions: Array) -> 
         found += [
             "the groups have about the share of records that they had, so that means and covariances of all groups "
             f"together are near those of the original and not equal to them{_better(counts, sizes)}"
-            if np.array_equal(portions, sizes)
+            if np.array_equal(method.portions(sizes), sizes)
             else "the groups have the shares that were asked for and not those that they had, so that means and "
             "covariances hold in each of them and not overall"
         ]

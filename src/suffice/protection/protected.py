@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr
 from suffice.algebra.moments import Spread
 from suffice.design.design import Design
 from suffice.design.profile import Profile
@@ -54,6 +55,12 @@ class Stratum:
     @property
     def nu(self) -> int:
         return self.spread.rows - self.rank
+
+    @property
+    def moments(self) -> tuple[Array, Array]:
+        """Mean and R of its records, S = R'R; the mean of a constant is that constant."""
+        spread = self.spread
+        return np.where(spread.low == spread.high, spread.low, spread.mean), gqr(self.E).R / np.sqrt(spread.rows)
 
     def among(self, names: tuple[str, ...], *matrices: Array) -> list[Array]:
         """Columns of the stratum where they belong among others, which are zero."""

@@ -15,11 +15,12 @@ from suffice.design.limits import Limits
 from suffice.design.profile import Matrices, Profile, centre_of
 from suffice.errors import InfeasibleError
 from suffice.method.isometric import Isometric
-from suffice.method.masked import MaskedColumns
+from suffice.method.masked import MaskedColumns, finite
 from suffice.method.method import Method
 from suffice.method.recordwise import Recordwise
 from suffice.method.rowwise import Rowwise
 from suffice.method.steps import Steps
+from suffice.method.synthetic import Synthetic
 from suffice.protection.aligned import Looks
 from suffice.protection.fold import NONE, Draws, coordinates, refined
 from suffice.protection.protected import ReleasedColumns, Stratum
@@ -83,9 +84,11 @@ class Original:
                 if not step.finishing:  # what is rounded has not moved
                     labels, anew, unmoved = dict(made.labels), made.anew, made.unmoved
                 continue
-            if isinstance(step, Rowwise):
+            if isinstance(step, Rowwise | Synthetic):
                 source = self.rows if held is None else self.rows.with_columns(self._besides(held))
-                given = step.columns(source, self.design, stream)
+                given = (
+                    step.columns(source, self.design, stream) if isinstance(step, Rowwise) else self._new(step, stream)
+                )
                 columns = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
                 held, labels, remarks = source.with_columns(columns.columns), {}, (*remarks, *columns.remarks)
                 anew, facts = columns.anew, dict(columns.facts)
@@ -119,6 +122,15 @@ class Original:
         matrices, spread = Matrices(self.design, False), self.profile.spread
         basis = coordinates(self.rows, matrices, self.profile, NONE)
         return Regression(matrices, self.profile, *refined(self.rows, matrices, basis, NONE, spread, times=2))
+
+    def _new(self, step: Synthetic, stream: Stream) -> MaskedColumns:
+        """Records that were drawn, as many as there are, dealt to the rows; or each in the place of its own."""
+        names, model = self.design.confidential, step.learn(self.rows, self.design)
+        values = finite(
+            step.draw(*self.learnt()[0].moments, model, self.rows.n, stream), (self.rows.n, len(names)), step.name
+        )
+        made, said = dict(zip(names, values.T.copy(), strict=True)), step.said(model, self.design)
+        return MaskedColumns(made, said, "masked" if step.aligned else "synthetic", not step.aligned)
 
     def _steps(self, method: Method) -> tuple[Method, ...]:
         steps = method.steps if isinstance(method, Steps) else (method,)

@@ -158,7 +158,7 @@ def _protected(
             others = tuple(release.assessment.reach for release in made)
             for luck in range(LUCK):  # a record may meet its own values: such numbers do not leave, others are drawn
                 again = replace(original, stream=own.child(f"anew {luck}") if luck else own)
-                if isinstance(method, Synthetic):
+                if isinstance(method, Synthetic) and not method.aligned:
                     from suffice.protection.drawing import redrawn
 
                     done = redrawn(again, method, strata, looks)

@@ -27,6 +27,7 @@ from suffice.risk.equal_cells import EqualCells, equal_cells
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
 from suffice.risk.group_summary import GroupSummary, summaries
+from suffice.risk.held_out import HeldOut, held_out
 from suffice.risk.history import History
 from suffice.risk.information import FewBits, few_bits, stacked_bits
 from suffice.risk.leaving import LeavingSample
@@ -120,6 +121,8 @@ class Assessment:
     """Cells of given factors, and the whole file."""
     few_bits: tuple[FewBits, ...] = ()
     """Columns of few values whose products tell more than they hold."""
+    held_out: HeldOut = field(default_factory=HeldOut)
+    """What draws that learnt from half of the records tell of these."""
     rare: RareCells = field(default_factory=RareCells)
     models: DrawnModels = field(default_factory=DrawnModels)
     """What tables tell that the method goes by."""
@@ -169,7 +172,7 @@ def assess(
     some, like = _sample(done, seen), _likeness(done, method, pair, freedom, dates)
     judging(3, 4)
     signs: SignCounts = seen["signs"]
-    below = like.signs or signs
+    below, apart = like.signs or signs, held_out(done, method)
     related = dependent(pair.E, design.confidential)
     emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
     request = Request.of(method, design, seed, columns)
@@ -193,7 +196,7 @@ def assess(
         closeness=like.closeness,
         zeros={} if done.drawn is not None else seen["zeros"].matches(design.confidential),
         digits=digits(some),
-        extremes=_extremes(design.confidential, like.ends, seen),
+        extremes=_extremes(design.confidential, like.ends or apart.ends, seen),
         told_apart=told_apart(some) if method.apart_of else 0.5,
         negatives=signs.new(design.confidential),
         usual=below.usual(design.confidential, freedom.n),
@@ -213,6 +216,7 @@ def assess(
         equal=equal_cells(sample),
         cells=cells,
         few_bits=(*few_bits(done, method, sample, cells.factors), *stacked_bits(done.marked, account, history)),
+        held_out=apart,
         rare=rare_cells(done, method),
         models=DrawnModels.of(done, method, not beside),
         unique=UniqueRecords.of(done.rows, sample),

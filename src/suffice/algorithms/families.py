@@ -1,0 +1,207 @@
+"""Distributions fitted to a column by maximum likelihood, how far each is from it, and frequencies in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.algebra.array import Array
+
+FEW = 20
+"""Different values, at most, of a column that is drawn by its frequencies."""
+INTERVALS = (8, 20)
+"""Of a column that no family fits: at least, and at most."""
+CRITERIA = ("kolmogorov-smirnov", "chi-square", "anderson-darling")
+CLOSE = 1e-12
+LARGEST = 10_000
+"""Of whole numbers that a distribution of counts is fitted to."""
+
+
+@dataclass(frozen=True, repr=False)
+class Fit:
+    """A family with the parameters of most likelihood, and how far it is from the column.
+
+    statistics: by criterion; p: how often a sample of it is as far, by Kolmogorov and Smirnov
+    """
+
+    family: str
+    law: Any
+    statistics: Mapping[str, float]
+    p: float
+
+    def draw(self, count: int, draws: np.random.Generator) -> Array:
+        return np.asarray(self.law.rvs(size=count, random_state=draws), dtype=np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class Frequencies:
+    """Values, or intervals between `low` and `high`, with their shares; overflow of an interval is discarded."""
+
+    low: Array
+    high: Array
+    share: Array
+
+    def draw(self, count: int, draws: np.random.Generator) -> Array:
+        exact = self.share * count
+        many = np.floor(exact + CLOSE).astype(np.int64)
+        rest = count - int(many.sum())
+        many[np.argsort(many - exact, kind="stable")[:rest]] += 1
+        place = np.repeat(np.arange(len(many)), many)
+        values = self.low[place] + draws.random(count) * (self.high - self.low)[place]
+        return np.asarray(draws.permutation(values))
+
+
+def _weibull(x: Array, s: Any) -> Any:
+    from scipy.optimize import brentq
+
+    logs = np.log(x / x.max())
+
+    def slope(c: float) -> float:
+        powers = np.exp(c * logs)
+        return float((powers * logs).sum() / powers.sum() - logs.mean() - 1 / c)
+
+    c = brentq(slope, 1e-3, 1e3)
+    return s.weibull_min(c, scale=x.max() * np.mean(np.exp(c * logs)) ** (1 / c))
+
+
+def _gamma(x: Array, s: Any) -> Any:
+    from scipy.optimize import brentq
+    from scipy.special import digamma
+
+    gap = np.log(x.mean()) - np.log(x).mean()
+    a = brentq(lambda a: np.log(a) - digamma(a) - gap, 1e-4, 1e8)
+    return s.gamma(a, scale=x.mean() / a)
+
+
+def _beta(x: Array, s: Any) -> Any:
+    """Between ends that lie a share 1 / n of the range outside: at the values themselves there is no likelihood."""
+    low, span = _ends(x)
+    return s.beta(*s.beta.fit(x, floc=low, fscale=span))
+
+
+def _triangular(x: Array, s: Any) -> Any:
+    """Between the same ends; the mode of most likelihood is one of the values."""
+    low, span = _ends(x)
+    u = np.sort((x - low) / span)
+    modes = u[:: max(1, len(u) // 200)]
+    at = [np.log(np.where(u < c, u / c, (1 - u) / (1 - c))).sum() for c in modes]
+    return s.triang(modes[int(np.argmax(at))], low, span)
+
+
+def _ends(x: Array) -> tuple[float, float]:
+    span = float(np.ptp(x))
+    return float(x.min() - span / len(x)), span * (1 + 2 / len(x))
+
+
+def _binomial(x: Array, s: Any) -> Any:
+    top, mean = int(x.max()), float(x.mean())
+    tried = {top, *(round(top * more) for more in (1.1, 1.25, 1.5, 2, 3, 5, 10))}
+    return max((s.binom(n, mean / n) for n in tried), key=lambda law: law.logpmf(x).sum())
+
+
+def _hypergeometric(x: Array, s: Any) -> Any:
+    top, mean = int(x.max()), float(x.mean())
+    tried = []
+    for n in {top, round(1.25 * top), round(1.5 * top), 2 * top}:
+        for population in {2 * n, 3 * n, 5 * n, 10 * n}:
+            good = max(top, round(mean * population / n))
+            tried += [s.hypergeom(population, good, n)] if good <= population else []
+    return max(tried, key=lambda law: law.logpmf(x).sum())
+
+
+FAMILIES: Mapping[str, Callable[[Array, Any], Any]] = {
+    "normal": lambda x, s: s.norm(x.mean(), x.std()),
+    "triangular": _triangular,
+    "exponential": lambda x, s: s.expon(scale=x.mean()),
+    "lognormal": lambda x, s: s.lognorm(np.log(x).std(), scale=np.exp(np.log(x).mean())),
+    "weibull": _weibull,
+    "uniform": lambda x, s: s.uniform(x.min(), np.ptp(x)),
+    "beta": _beta,
+    "gamma": _gamma,
+    "logistic": lambda x, s: s.logistic(*s.logistic.fit(x)),
+    "pareto": lambda x, s: s.pareto(len(x) / np.log(x / x.min()).sum(), scale=x.min()),
+    "extreme-value": lambda x, s: s.gumbel_r(*s.gumbel_r.fit(x)),
+    "binomial": _binomial,
+    "poisson": lambda x, s: s.poisson(x.mean()),
+    "geometric": lambda x, s: s.geom(1 / (1 + x.mean()), -1),
+    "hypergeometric": _hypergeometric,
+}
+"""How each is fitted to a column, with scipy.stats, which is imported where it is used."""
+POSITIVE = ("lognormal", "weibull", "gamma", "pareto")
+COUNTS = ("binomial", "poisson", "geometric", "hypergeometric")
+
+
+def fitted(x: Array, families: Sequence[str], by: str) -> list[Fit]:
+    """Families that can have such values, the nearest first.
+
+    >>> x = np.array([186.0, 693, 830, 1177, 1219, 1428, 1902, 1903, 2496, 3406])
+    >>> best = fitted(x, ["normal", "extreme-value"], "kolmogorov-smirnov")[0]
+    >>> best.family, round(best.statistics["kolmogorov-smirnov"], 4), [round(float(p), 2) for p in best.law.args]
+    ('extreme-value', 0.1138, [1105.78, 732.43])
+    """
+    import scipy.stats as s
+
+    counts = bool((x == np.rint(x)).all() and x.min() >= 0 and x.max() <= LARGEST)
+    found = []
+    for family in families:
+        beyond = (family in POSITIVE and x.min() <= 0) or (family == "exponential" and x.min() < 0)
+        if beyond or (family in COUNTS and not counts):
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                law = FAMILIES[family](x, s)
+                statistics, p = _compared(x, law, family in COUNTS, s)
+        except (ValueError, RuntimeError, FloatingPointError, ZeroDivisionError):  # a likelihood without a maximum
+            continue
+        if np.isfinite(statistics[by]):
+            found.append(Fit(family, law, statistics, p))
+    return sorted(found, key=lambda fit: fit.statistics[by])
+
+
+def _compared(x: Array, law: Any, counts: bool, s: Any) -> tuple[dict[str, float], float]:
+    """The three distances, and the p of the first, for which the parameters count as known."""
+    x, n = np.sort(x), len(x)
+    values, first = np.unique(x, return_index=True)
+    at, above = law.cdf(values), np.append(first[1:], n) / n
+    before = law.cdf(values - 1) if counts else at  # a count has its own step
+    ks = float(max(np.abs(above - at).max(), np.abs(before - first / n).max()))
+    u = np.clip(law.cdf(x), 1e-300, 1 - 1e-16)
+    places = np.arange(1, n + 1)
+    ad = float(-n - ((2 * places - 1) * (np.log(u) + np.log1p(-u[::-1]))).mean())
+    classes = int(np.clip(round(n / 5), 2, INTERVALS[1]))
+    ends = np.unique(law.ppf(np.arange(1, classes) / classes))
+    expected = n * np.diff(law.cdf(ends), prepend=0.0, append=1.0)
+    seen = np.bincount(np.searchsorted(ends, x, "left"), minlength=len(ends) + 1)
+    chi = float(((seen - expected) ** 2 / np.maximum(expected, CLOSE)).sum())
+    return dict(zip(CRITERIA, (ks, chi, ad), strict=True)), float(s.kstwo.sf(ks, n))
+
+
+def frequencies(x: Array) -> Frequencies:
+    """The values of a column of few; of others the shares of intervals.
+
+    The interval with most records times its width is halved, until there are as many as n tells, 8 to 20.
+    """
+    values, many = np.unique(x, return_counts=True)
+    if len(values) <= FEW:
+        return Frequencies(values, values, many / len(x))
+    count = int(np.clip(np.ceil(1 + np.log2(len(x))), *INTERVALS))
+    inorder, ends = np.sort(x), np.array([x.min(), x.max()])
+    while len(ends) <= count:
+        inside = np.diff(np.searchsorted(inorder, ends))
+        widest = int(np.argmax(inside * np.diff(ends)))
+        ends = np.insert(ends, widest + 1, ends[widest : widest + 2].mean())
+    inside = np.diff(np.searchsorted(inorder, ends)).astype(np.float64)
+    inside[-1] += len(x) - inside.sum()  # the largest value is inside
+    return Frequencies(ends[:-1], ends[1:], inside / len(x))
+
+
+def by_ranks(x: Array, drawn: Array, draws: np.random.Generator) -> Array:
+    """The values that were drawn, each in the place of the one that has its rank; equal ones in random order."""
+    order: NDArray[np.intp] = np.lexsort((draws.random(len(x)), x))
+    made = np.empty(len(x))
+    made[order] = np.sort(drawn)
+    return made

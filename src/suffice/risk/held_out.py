@@ -1,0 +1,73 @@
+"""Records drawn from half of a file, beside the other half: what a draw tells of those that it learnt from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import gqr
+from suffice.design.design import Design
+from suffice.method.method import Method
+from suffice.method.synthetic import Synthetic, records_of
+from suffice.protection.protected import Protected
+from suffice.risk.leaving import cells_at
+from suffice.risk.membership import membership
+from suffice.rows.memory import ArrayRows
+from suffice.rows.rows import Rows
+from suffice.seed import Seed
+
+SPLITS, MOST = 4, 2000
+"""Times that a file is halved, and records of a half at most."""
+LEAST = 20
+"""Records of a half, at least, for it to tell anything."""
+NEAR = 0.05
+"""An end is reproduced within this share of the range, where the other half's end is farther off."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """auc: the chance that a record that was learnt from is nearer to what was drawn than one that was not
+    error: how far chance alone brings that from .5, one standard error
+    ends: of each column the share of draws that reproduce an end of the half that was learnt from, and not the other's
+    """
+
+    auc: float = 0.5
+    error: float = 0.0
+    ends: tuple[float, ...] = ()
+
+
+def held_out(done: Protected, method: Method) -> HeldOut:
+    """Of methods that draw records from more than means and covariances; the same whatever the key."""
+    first = getattr(method, "steps", (method,))[0]
+    if not (isinstance(first, Synthetic) and first.learns) or first.aligned or done.rows.n < 2 * LEAST:
+        return HeldOut()
+    design, rng = done.design, np.random.default_rng(0)
+    place = rng.permutation(done.rows.n)[: 2 * MOST]
+    columns = {name: cells_at(values, place) for name, values in done.rows.gather(design.columns).items()}
+    half, found, ends = len(place) // 2, [], []
+    for number in range(SPLITS):
+        mixed = rng.permutation(len(place))
+        inside, outside = (
+            ArrayRows({name: cells_at(values, part) for name, values in columns.items()}, done.rows.kinds)
+            for part in (mixed[:half], mixed[half:])
+        )
+        Y, others = (records_of(part, design)[0] for part in (inside, outside))
+        Ystar = _drawn(first, inside, Y, design, number)
+        found.append(membership(Y, others, Ystar).auc)
+        ends.append(_reproduced(Y, others, Ystar))
+    error = np.sqrt((2 * half + 1) / (12 * half * half) / SPLITS)
+    return HeldOut(float(np.mean(found)), float(error), tuple(np.mean(ends, axis=0).tolist()))
+
+
+def _drawn(method: Synthetic, rows: Rows, Y: Array, design: Design, number: int) -> Array:
+    mean, stream = Y.mean(axis=0), Seed.for_tests(0).derive("half", str(number))
+    return method.draw(mean, gqr(Y - mean).R / np.sqrt(len(Y)), method.learn(rows, design), len(Y), stream)
+
+
+def _reproduced(Y: Array, others: Array, Ystar: Array) -> Array:
+    near = NEAR * np.ptp(Y, axis=0)
+    own, theirs, drawn = (np.array([A.max(axis=0), A.min(axis=0)]) for A in (Y, others, Ystar))
+    there = (np.abs(drawn - own) <= near) & (np.abs(theirs - own) > near)
+    return np.asarray(there.any(axis=0), dtype=np.float64)

@@ -1,0 +1,103 @@
+"""Distort: Liew's example, families by likelihood, frequencies where none fits, ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats as s
+
+from suffice import Distort, Roles, protect
+from suffice.algorithms.families import CRITERIA, FAMILIES, INTERVALS, Fit, fitted, frequencies
+from suffice.errors import UsageError
+
+LIEW = np.array([186.0, 693, 830, 1177, 1219, 1428, 1902, 1903, 2496, 3406])
+KS = "kolmogorov-smirnov"
+
+
+def test_the_example_of_liew() -> None:
+    fits = {fit.family: fit for fit in fitted(LIEW, [*FAMILIES], KS)}
+    mode, scale = fits["extreme-value"].law.args
+    assert [round(float(each), 2) for each in (mode, scale)] == [1105.78, 732.43]
+    assert round(fits["extreme-value"].statistics[KS], 4) == 0.1138
+    assert round(fits["weibull"].statistics[KS], 4) == 0.1086  # which the report does not choose
+    assert {*fits} == {*FAMILIES}
+    assert next(iter(fits)) == "weibull"
+    assert fitted(LIEW, [*FAMILIES], "anderson-darling")[0].family == "extreme-value"
+
+
+@pytest.mark.parametrize(
+    ("family", "law"),
+    [
+        ("normal", s.norm(5, 2)),
+        ("triangular", s.triang(0.3, 2, 4)),
+        ("exponential", s.expon(scale=3)),
+        ("lognormal", s.lognorm(0.8, scale=5)),
+        ("weibull", s.weibull_min(1.7, scale=4)),
+        ("uniform", s.uniform(-1, 3)),
+        ("beta", s.beta(2, 5)),
+        ("gamma", s.gamma(2.5, scale=2)),
+        ("logistic", s.logistic(3, 2)),
+        ("pareto", s.pareto(2.5, scale=2)),
+        ("extreme-value", s.gumbel_r(10, 3)),
+        ("binomial", s.binom(60, 0.4)),
+        ("poisson", s.poisson(30)),
+        ("geometric", s.geom(0.05, -1)),
+        ("hypergeometric", s.hypergeom(90, 40, 30)),
+    ],
+)
+def test_every_family_is_found_again(family: str, law: object) -> None:
+    """Its own sample is no farther from it than samples are."""
+    x = np.asarray(law.rvs(size=400, random_state=np.random.default_rng(4)), dtype=float)  # type: ignore[attr-defined]
+    found = {fit.family: fit for fit in fitted(x, [family], KS)}[family]
+    assert found.p > 0.01
+    assert np.abs(np.quantile(found.draw(4000, np.random.default_rng(1)), 0.5) - np.median(x)) < 0.2 * x.std()
+
+
+def test_a_likelihood_is_the_largest() -> None:
+    for family in ("weibull", "gamma"):
+        fit = fitted(LIEW, [family], KS)[0]
+        at = fit.law.logpdf(LIEW).sum()
+        shape, scale = fit.law.args[0], fit.law.kwds["scale"]
+        for more in (0.97, 1.03):
+            assert fit.law.dist(shape * more, scale=scale).logpdf(LIEW).sum() < at
+            assert fit.law.dist(shape, scale=scale * more).logpdf(LIEW).sum() < at
+
+
+def test_frequencies_where_no_family_fits() -> None:
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.normal(0, 1, 150), rng.normal(50, 1, 150)])
+    found = frequencies(x)
+    assert INTERVALS[0] <= len(found.share) <= INTERVALS[1]
+    drawn = found.draw(300, rng)
+    ends = np.append(found.low, found.high[-1])
+    assert np.array_equal(np.histogram(drawn, ends)[0], np.histogram(x, ends)[0])  # overflow is discarded
+    few = frequencies(rng.integers(3, size=99).astype(float)).draw(99, rng)
+    assert {*few} == {0.0, 1.0, 2.0}
+    frame = pd.DataFrame({"x": x})
+    told = protect(frame, Roles(confidential=["x"]), Distort(families=("normal", "gamma"))).certificate.private
+    assert any("drawn from frequencies" in each and "normal 0." in each for each in told)
+
+
+def test_ranks_are_kept_or_not() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"]).assign(z=1.0)
+    roles = Roles(confidential=["x", "y"])
+    mapped = protect(frame, roles, Distort(order="rank", families=("normal",))).aligned()
+    assert (mapped["x"].rank() == frame["x"].rank()).all()
+    free = protect(frame, roles, Distort(families=("normal",), m=500)).frame
+    assert len(free) == 500
+    assert abs(free["x"].std() - frame["x"].std()) < 0.2
+    with pytest.raises(UsageError, match="Leave m out"):
+        Distort(order="rank", m=5)
+    with pytest.raises(UsageError, match="families must be some of normal"):
+        Distort(families=("cauchy",))
+
+
+def test_a_fit_that_is_too_far_is_refused() -> None:
+    x = np.random.default_rng(2).exponential(size=300)
+    frame = pd.DataFrame({"x": x})
+    for level, family in ((0.0, "normal"), (0.05, "frequencies")):
+        release = protect(frame, Roles(confidential=["x"]), Distort(families=("normal",), level=level))
+        assert any(f"drawn from {family}" in each for each in release.certificate.private)
+    assert isinstance(fitted(x, ["normal"], CRITERIA[1])[0], Fit)
