@@ -265,7 +265,8 @@ def _likeness(
     """Of the release, or of trial releases; who seems linked among some is looked for among all."""
     names, n = done.design.confidential, done.rows.n
     if done.drawn is not None:
-        return TrialSight(resemblance=Resemblance.of(done, pair, freedom), copies=_copies(done, method))
+        copied, chance = _drawn_copies(done, method)
+        return TrialSight(resemblance=Resemblance.of(done, pair, freedom), copies=copied, by_chance=chance)
 
     # What gave every value back is followed by a step that may leave a column as it is: Restore, the first one.
     handed = not method.independent or any("distribution" in each.kept for each in getattr(method, "steps", (method,)))
@@ -273,7 +274,7 @@ def _likeness(
     carried = not (method.independent or method.shared or (asked and not method.apart_of))
 
     def of(made: Protected, pair: ResidualPair) -> TrialSight:
-        sample, copied = _sample(made, made.seen), _copies(made, method)
+        sample, copied = _sample(made, made.seen), _copies(made)
         old = not all(each.anew for each in made.strata)  # records that are drawn anew carry nothing over
         ends = () if method.independent or method.shared or not old else made.seen["extremes"].reproduced()
         return TrialSight(
@@ -327,12 +328,24 @@ def _direction(done: Protected, method: Method, pair: ResidualPair, freedom: Fre
     return OneDirection(True, whole, Resemblance.of(done, pair, freedom).correlations)
 
 
-def _copies(done: Protected, method: Method) -> int:
-    """Records of the original, of values that no other has, that the release has too: the same row, or any if drawn."""
-    names, found = done.design.confidential, done.seen["copies"]
-    if done.drawn is None or not method.learns:
-        return int(found.unique(done.rows, names))
-    return drawn_again(done.rows, names, np.column_stack([done.drawn.columns[name] for name in names]))
+def _copies(done: Protected) -> int:
+    """Records of the original, of values that no other has, that the release has in the same row."""
+    return int(done.seen["copies"].unique(done.rows, done.design.confidential))
+
+
+def _drawn_copies(done: Protected, method: Method) -> tuple[int, float]:
+    """Those that were drawn anew, and how many there would be if every drawn column were dealt by itself.
+
+    What goes by tables draws the combinations that these have: rare ones are judged by a rule of their own.
+    """
+    assert done.drawn is not None
+    if not method.learns or method.tables(done.design):
+        return 0, 0.0
+    names, rng = done.design.confidential, np.random.default_rng(1)
+    drawn = [done.drawn.columns[name] for name in names]
+    found = drawn_again(done.rows, names, np.column_stack(drawn))
+    dealt = np.column_stack([rng.permutation(column) for column in drawn]) if found else np.empty((0, len(names)))
+    return found, float(drawn_again(done.rows, names, dealt))
 
 
 def _rank(done: Protected, method: Method, groups: tuple[GroupSummary, ...]) -> int:
