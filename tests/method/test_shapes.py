@@ -42,6 +42,8 @@ ACCEPTED = dict.fromkeys(
     (
         "seed",
         "copies",
+        "membership",
+        "replicated-records",
         "outliers",
         "nearness",
         "linkage",

@@ -124,8 +124,8 @@ class Assessment:
     held_out: HeldOut = field(default_factory=HeldOut)
     """What draws that learnt from half of the records tell of these."""
     rare: RareCells = field(default_factory=RareCells)
-    models: DrawnModels = field(default_factory=DrawnModels)
     """What tables tell that the method goes by."""
+    models: DrawnModels = field(default_factory=DrawnModels)
     unique: UniqueRecords = field(default_factory=UniqueRecords)
     repeated: Mapping[str, float] = field(default_factory=dict)
     """Identifiers that several records have: how many on average."""
