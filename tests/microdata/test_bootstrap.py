@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from suffice import Bootstrap, Roles, Seed, protect
-from suffice.microdata.bootstrap import Kernel
+from suffice.microdata.bootstrap import SmoothKernel
 
 
 def skewed(n: int = 300) -> np.ndarray:
@@ -19,7 +19,9 @@ def test_moments_within_sampling_error() -> None:
     Y, h, count = skewed(), 0.8, 20_000
     mean, S = Y.mean(axis=0), np.cov(Y.T, bias=True)
     none = np.full(2, np.inf)
-    drawn = Bootstrap(h=h).draw(mean, np.linalg.cholesky(S).T, Kernel(Y, None, -none, none), count, Seed().derive())
+    drawn = Bootstrap(h=h).draw(
+        mean, np.linalg.cholesky(S).T, SmoothKernel(Y, None, -none, none), count, Seed().derive()
+    )
     z = (drawn - mean) / np.sqrt(np.diag(S))
     error = np.sqrt((z**4).mean(axis=0) / count)
     assert (np.abs(z.mean(axis=0)) < 5 / np.sqrt(count)).all()

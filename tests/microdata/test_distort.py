@@ -8,7 +8,7 @@ import pytest
 import scipy.stats as s
 
 from suffice import Distort, Roles, protect
-from suffice.algorithms.families import CRITERIA, FAMILIES, INTERVALS, Fit, fitted, frequencies
+from suffice.algorithms.families import CRITERIA, FAMILIES, INTERVALS, FamilyFit, fitted, frequencies
 from suffice.errors import UsageError
 
 LIEW = np.array([186.0, 693, 830, 1177, 1219, 1428, 1902, 1903, 2496, 3406])
@@ -100,4 +100,4 @@ def test_a_fit_that_is_too_far_is_refused() -> None:
     for level, family in ((0.0, "normal"), (0.05, "frequencies")):
         release = protect(frame, Roles(confidential=["x"]), Distort(families=("normal",), level=level))
         assert any(f"drawn from {family}" in each for each in release.certificate.private)
-    assert isinstance(fitted(x, ["normal"], CRITERIA[1])[0], Fit)
+    assert isinstance(fitted(x, ["normal"], CRITERIA[1])[0], FamilyFit)

@@ -22,7 +22,7 @@ LARGEST = 10_000
 
 
 @dataclass(frozen=True, repr=False)
-class Fit:
+class FamilyFit:
     """A family with the parameters of most likelihood, and how far it is from the column.
 
     statistics: by criterion; p: how often a sample of it is as far, by Kolmogorov and Smirnov
@@ -135,7 +135,7 @@ POSITIVE = ("lognormal", "weibull", "gamma", "pareto")
 COUNTS = ("binomial", "poisson", "geometric", "hypergeometric")
 
 
-def fitted(x: Array, families: Sequence[str], by: str) -> list[Fit]:
+def fitted(x: Array, families: Sequence[str], by: str) -> list[FamilyFit]:
     """Families that can have such values, the nearest first.
 
     >>> x = np.array([186.0, 693, 830, 1177, 1219, 1428, 1902, 1903, 2496, 3406])
@@ -158,7 +158,7 @@ def fitted(x: Array, families: Sequence[str], by: str) -> list[Fit]:
         except (ValueError, RuntimeError, FloatingPointError, ZeroDivisionError):  # a likelihood without a maximum
             continue
         if np.isfinite(statistics[by]):
-            found.append(Fit(family, law, statistics, p))
+            found.append(FamilyFit(family, law, statistics, p))
     return sorted(found, key=lambda fit: fit.statistics[by])
 
 

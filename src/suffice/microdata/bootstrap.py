@@ -17,7 +17,7 @@ from suffice.seed import Stream
 
 
 @dataclass(frozen=True, repr=False)
-class Kernel:
+class SmoothKernel:
     """The records that others are drawn about, their weights, and the ends of each column."""
 
     Y: Array
@@ -44,7 +44,7 @@ class Bootstrap(Synthetic):
 
     >>> from suffice.seed import Seed
     >>> Y = np.random.default_rng(1).exponential(size=(400, 1))
-    >>> kernel = Kernel(Y, None, np.array([-np.inf]), np.array([np.inf]))
+    >>> kernel = SmoothKernel(Y, None, np.array([-np.inf]), np.array([np.inf]))
     >>> x = Bootstrap(h=1.0).draw(Y.mean(axis=0), np.array([[Y.std()]]), kernel, 20_000, Seed.for_tests(1).derive())
     >>> bool(abs(x.std() / Y.std() - 1) < 0.03)
     True
@@ -63,22 +63,22 @@ class Bootstrap(Synthetic):
     def records(self) -> int | None:
         return self.m
 
-    def learn(self, rows: Rows, design: Design) -> Kernel:
+    def learn(self, rows: Rows, design: Design) -> SmoothKernel:
         (Y, w), limits, none = records_of(rows, design), Limits.learn(rows, design), np.full(design.k, np.inf)
-        return Kernel(Y, w, -none, none) if limits is None else Kernel(Y, w, limits.low, limits.high)
+        return SmoothKernel(Y, w, -none, none) if limits is None else SmoothKernel(Y, w, limits.low, limits.high)
 
     def bandwidth(self, n: int, p: int) -> float:
         """h; Silverman's rule unless it was told."""
         return (4 / ((p + 2) * n)) ** (1 / (p + 4)) if self.h is None else self.h
 
-    def said(self, model: Kernel, design: Design) -> tuple[str, ...]:
+    def said(self, model: SmoothKernel, design: Design) -> tuple[str, ...]:
         moved = f"bootstrap: records moved by {self.bandwidth(*model.Y.shape):.3f} standard deviations"
         bounded = [
             name for j, name in enumerate(design.confidential) if np.isfinite([model.low[j], model.high[j]]).any()
         ]
         return (f"{moved}{'; reflected at the bounds of ' * bool(bounded)}{', '.join(bounded)}.",)
 
-    def draw(self, mean: Array, R: Array, model: Kernel, count: int, stream: Stream) -> Array:
+    def draw(self, mean: Array, R: Array, model: SmoothKernel, count: int, stream: Stream) -> Array:
         draws, (n, p) = stream.generator("bootstrap"), model.Y.shape
         h = self.bandwidth(n, p)
         chosen = draws.integers(n, size=count) if model.w is None else _by_weight(model.w, draws.random(count))

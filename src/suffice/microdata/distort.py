@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algorithms.families import CRITERIA, FAMILIES, FEW, Fit, Frequencies, by_ranks, fitted, frequencies
+from suffice.algorithms.families import CRITERIA, FAMILIES, FEW, FamilyFit, Frequencies, by_ranks, fitted, frequencies
 from suffice.design.design import Design
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
@@ -46,8 +46,8 @@ class ColumnLaws:
     """Of every column its values in their rows, the fits that were tried, and what it is drawn from."""
 
     values: tuple[Array, ...]
-    fits: tuple[list[Fit], ...]
-    drawn_from: tuple[Fit | Frequencies, ...]
+    fits: tuple[list[FamilyFit], ...]
+    drawn_from: tuple[FamilyFit | Frequencies, ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Distort(Synthetic):
     def said(self, model: ColumnLaws, design: Design) -> tuple[str, ...]:
         told = []
         for name, tried, law in zip(design.confidential, model.fits, model.drawn_from, strict=True):
-            drawn = law.family if isinstance(law, Fit) else f"frequencies of {len(law.share)}"
+            drawn = law.family if isinstance(law, FamilyFit) else f"frequencies of {len(law.share)}"
             all_ = ", ".join(f"{fit.family} {fit.statistics[self.by]:.4f}" for fit in tried)
             told.append(f"distort: {name} drawn from {drawn}{f' ({self.by}: {all_})' if tried else ''}.")
         return tuple(told)
