@@ -54,7 +54,9 @@ def main() -> None:
     print(f"U = {unit:.3f} s")
     gaps = []
     for seed in range(seeds):
-        gaps.append(told(f"programme, seed {seed}", unit, *table_with_levels((60, 82), 60, seed), gap=0.01).gap)
+        gaps.append(
+            told(f"programme, seed {seed}", unit, *table_with_levels((60, 82), 60, seed), gap=0.01, seconds=600.0).gap
+        )
     if gaps:
         print(f"gaps: median {np.median(gaps):.2%}, worst {max(gaps):.2%}")
     for shape, secret in (((50, 50, 10), 100), ((100, 100, 10), 400)):

@@ -148,7 +148,7 @@ def keys(count: int, capacities: tuple[float, ...] = (1.0, 0.2, 0.05)) -> list[s
         for number in range(count):
             how: dict[str, Any] = {"capacity": capacity, "seed": Seed.for_tests(number)}
             found = adjust(TABLE, SECRET, keep="moments", sets=PLANES, **how)
-            plain = adjust(TABLE, SECRET, gap=0.005, seconds=600, **how)
+            plain = adjust(TABLE, SECRET, gap=0.01, seconds=600, **how)
             assert found.unsafe == 0
             assert found.error == 0
             moments = CellMoments("moments", {name: np.array(cells) for name, cells in PLANES.items()})

@@ -52,6 +52,9 @@ def test_a_second_release_stops_and_the_same_one_does_not(tmp_path: Path):
     with pytest.raises(GuardError, match="earlier release"):
         other.write(tmp_path / "other.csv")
     assert not (tmp_path / "other.csv").exists()
+    table, stricter = other.made.table, replace(some(other.made.table), upper=1.2 * some(other.made.table).upper)
+    again = publish(table, np.zeros(len(table), dtype=bool), stricter, "v", method=Adjust(), seed=other.seed)
+    assert "repeated-release" in [finding.rule for finding in again.findings if finding.level == "stop"]
     crosses = publish(other.made.table, some(other.made.table).sensitive, some(other.made.table), "v", seed=other.seed)
     assert "repeated-release" in [finding.rule for finding in crosses.findings if finding.level == "stop"]
 

@@ -350,6 +350,19 @@ def test_a_key_decides_and_no_value_is_printed():
     assert repr(one).startswith("<")
 
 
+def test_other_cells_and_levels_have_other_numbers_of_the_same_key():
+    """What is learnt of the sizes of one table tells nothing of those of the next year's."""
+    table = made()
+    secret = some(table)
+    shares = []
+    for factor, more in ((1.0, 1.0), (2.0, 1.0), (1.0, 1.1)):
+        other = replace(table, values={"v": factor * table.values["v"]}, contributors=None, holding=None)
+        level = factor * more * secret.upper
+        y = adjust(other, replace(secret, lower=level, upper=level), seed=Seed.for_tests(1)).changes["v"]
+        shares.append((np.abs(y) / np.where(level > 0, level, 1))[secret.sensitive])
+    assert min(np.abs(shares[0] - shares[k]).max() for k in (1, 2)) > 0.01
+
+
 @pytest.mark.parametrize("size", [1e3, 1e9, 1e11, 1e13])
 def test_small_cells_beside_huge_ones_are_moved_by_the_size_that_was_drawn(size: float) -> None:
     inner = np.array([[10.0, size], [15.0, 2 * size], [12.0, 3 * size]])

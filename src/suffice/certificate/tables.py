@@ -17,6 +17,7 @@ NOT_PROMISED = (
     "what earlier or other tables of the same records tell together with this one",
     "anything after rounding or editing the released file",
 )
+CHANGED = ("any single cell: it may be changed", *NOT_PROMISED[2:])
 UNPROTECTED = "the audit is not passed, which was accepted with a reason"
 
 

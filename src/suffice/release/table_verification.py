@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.algebra.array import Flags
 from suffice.certificate.paper import paper_beside
-from suffice.certificate.tables import NOT_PROMISED, TableCertificate, certify_cells
+from suffice.certificate.tables import CHANGED, NOT_PROMISED, TableCertificate, certify_cells
 from suffice.certificate.verification import Verification
 from suffice.errors import UsageError, count_of
 from suffice.guards.finding import Finding, gravest
@@ -91,7 +91,7 @@ def verify_table(
         "both files",
         None,
         (),
-        NOT_PROMISED,
+        CHANGED if changed else NOT_PROMISED,
         True,
         cells=int((~original.hidden).sum()),
         suppressed=int(gaps.sum()),

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from suffice.algebra.array import Array, Flags
 from suffice.catalogue import build_table_method
-from suffice.certificate.tables import NOT_PROMISED, TableCertificate, certify_cells
+from suffice.certificate.tables import CHANGED, NOT_PROMISED, TableCertificate, certify_cells
 from suffice.errors import NotPreservedError, UsageError, count_of, failing, path_of
 from suffice.files.draft import Draft, Labelled, commit, keep_apart
 from suffice.files.format import Format
@@ -182,7 +182,7 @@ class TableRelease(Exhibit):
             source,
             None,
             (),
-            NOT_PROMISED if self.method.audited else ("any single cell: it may be changed", *NOT_PROMISED[2:]),
+            NOT_PROMISED if self.method.audited else CHANGED,
             True,
             accepted=self._accepted,
             verify=shlex.join(command),
@@ -214,7 +214,8 @@ class TableRelease(Exhibit):
         made, seed = self.made, self.seed
         settings = repr(sorted(self.method.parameters().items()))
         said = "".join(sorted(f"{word}{value}{hidden}" for word, (value, hidden) in self._memory.words.items()))
-        name = seed.digest("table", self.method.name, settings, *made.values, said)
+        cells = [] if self.method.audited else [repr(made.frame[name].to_pylist()) for name in made.values]
+        name = seed.digest("table", self.method.name, settings, *made.values, said, *cells)  # changed cells tell apart
         columns = tuple(seed.digest("table column", value, said) for value in made.values)
         entry = Entry.now(self.method.name, (), 0.0, columns, name)
         return replace(entry, accepted=self._accepted, cells=self._memory.sealed(seed))

@@ -10,7 +10,7 @@ from suffice.risk.tables import TableRisk
 def least_sizes(risk: TableRisk) -> Finding | None:
     """Sensitive cells that change by their level and no more: stop. Who adjusts the table again has them all.
 
-    Where sizes are drawn, single cells that had room for no more than their level: warn. Chance gives none.
+    Where sizes are drawn, single cells that had no room to be drawn: warn. Chance gives none.
 
     That each could as well have gone the other way protects nothing: all directions turned at once are as good an
     adjustment, and one of the two is found.
@@ -31,8 +31,8 @@ def _few(cells: int) -> Finding:
     return Finding(
         "least-sizes",
         "warn",
-        f"{count(cells, 'sensitive cell')} changed by exactly the protection level, for want of room: who knows the "
-        "level has two candidates.",
+        f"{count(cells, 'sensitive cell')} changed by exactly the protection level, or q times it, for want of room: "
+        "who knows the level has few candidates.",
         "Raise the capacities or q, or fix fewer cells.",
         {"cells": cells},
     )

@@ -13,7 +13,7 @@ from suffice.seed import Seed
 from suffice.statistics.statistic import BOUND
 from suffice.tables.adjust.adjustment import Adjustment
 from suffice.tables.adjust.moments import CellSets
-from suffice.tables.adjust.request import TILT, AdjustmentRequest
+from suffice.tables.adjust.request import TILT, AdjustmentRequest, stream_of
 from suffice.tables.adjust.search import AdjustmentSearch
 from suffice.tables.adjust.signs import Budget
 from suffice.tables.sensitivity import Sensitivity
@@ -24,6 +24,8 @@ OBJECTIVES = ("l1", "relative", "l2", "largest")
 SIGNS = ("best", "ordering", "blocks")
 KEEPS = ("means", "slope", "moments")
 SIZES = ("drawn", "least")
+SHARE = 0.25
+"""Of the gap that is allowed: what is left to the key."""
 
 
 def adjust(
@@ -75,12 +77,13 @@ def adjust(
         refuse_words(keep=(keep, KEEPS))
     given = (sensitivity,) if isinstance(sensitivity, Sensitivity) else tuple(sensitivity)
     _refuse_least(sizes, accept or {})
-    tilt = 0.0 if sizes == "least" and signs == "ordering" else max(TILT, gap)  # there as the paper has it
-    request = AdjustmentRequest(table, given, objective, sizes, q, keep, whole, seed or Seed(), tilt)
-    problem = request.problem(capacity, fixed, known or {})
+    tilt = 0.0 if sizes == "least" and signs == "ordering" else max(TILT, SHARE * gap)  # there as the paper has it
+    stream = stream_of(seed or Seed(), table, given)
+    request = AdjustmentRequest(table, given, objective, sizes, q, keep, whole, stream, tilt)
+    limits = capacity, fixed, known or {}
     family = CellSets.of(table, request.names, sets) if keep else None
-    search = AdjustmentSearch(request, family, signs, Budget(seconds, gap, progress), repair)
-    problem, choice = search.chosen(problem)
+    search = AdjustmentSearch(request, family, signs, Budget(seconds, (1 - SHARE) * gap, progress), repair)
+    problem, choice = search.chosen(request.problem(*limits), request.problem(*limits, ends=False))
     y, places = search.finished(problem, choice.y)
     statistics = family.promise(keep, not whole) if family and keep else None
     kept = statistics.ratios(problem.original, problem.original + y) if statistics else {}
@@ -103,6 +106,7 @@ def adjust(
         choice.eased,
         int((problem.one_way != 0).sum()),
         choice.stopped,
+        q,
     )
 
 

@@ -32,6 +32,7 @@ class Adjustment:
     freed: sensitive cells whose direction the ordering could not give
     eased: sensitive cells that had no room for the size that was drawn, and got a smaller one
     one_way: sensitive cells that their bounds let go in one direction only
+    q: times its level, what a sensitive cell changes by at most
     stopped: whether the search was ended by hand
     """
 
@@ -51,6 +52,7 @@ class Adjustment:
     eased: int = 0
     one_way: int = 0
     stopped: bool = False
+    q: float = 2.0
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -109,12 +111,14 @@ class Adjustment:
 
     @property
     def at_level(self) -> int:
-        """Sensitive cells that changed by exactly their level: who knows it has two candidates."""
+        """Sensitive cells that changed by exactly their level, or the most it allows: who knows it has candidates."""
         found = 0
         for each in self.sensitivities:
             y = self.changes[each.value]
             level = np.where(y > 0, each.upper, each.lower)
-            found += int((each.sensitive & ~self.table.hidden & (np.abs(np.abs(y) - level) <= 2 * SHORT * level)).sum())
+            there = each.sensitive & ~self.table.hidden
+            for times in {1.0, self.q}:
+                found += int((there & (np.abs(np.abs(y) - times * level) <= 2 * SHORT * level)).sum())
         return found
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
 from suffice.errors import InputError, UsageError
-from suffice.seed import Seed
+from suffice.seed import Seed, Stream
 from suffice.tables.adjust.kernel import Grain
 from suffice.tables.adjust.problem import Problem
 from suffice.tables.pattern import known_ends
@@ -36,7 +37,7 @@ class AdjustmentRequest:
     q: float
     keep: str | None
     whole: bool
-    seed: Seed
+    stream: Stream
     tilt: float
 
     @property
@@ -45,9 +46,7 @@ class AdjustmentRequest:
 
     def draws(self, word: str) -> Array:
         """Numbers of the key, one for each cell of every value."""
-        return np.concatenate(
-            [self.seed.derive("adjust", name).generator(word).random(len(self.table)) for name in self.names]
-        )
+        return self.stream.generator(word).random(len(self.table) * len(self.given))
 
     def grain(self, number: int) -> Grain | None:
         """What all changes of a value are multiples of, where that is known beforehand."""
@@ -65,14 +64,15 @@ class AdjustmentRequest:
         capacity: float | Mapping[str, Array],
         fixed: Sequence[int],
         known: Mapping[str, tuple[Array, Array]],
+        ends: bool = True,
     ) -> Problem:
-        """Cox (2), one value after the other."""
+        """Cox (2), one value after the other; ends: the most that a sensitive cell changes by is drawn, too."""
         if not self.names or len(set(self.names)) < len(self.names):
             raise UsageError("An adjustment needs sensitive cells of at least one value, and each value once.")
         if not self.q >= (WIDE if self.sizes == "drawn" else 1.0):
             raise UsageError(f"q is at least {WIDE} where sizes are drawn, and 1 where they are the least.")
         stay = np.isin(np.arange(len(self.table)), np.asarray(fixed, dtype=np.int64)) | self.table.impossible
-        parts = [self._part(number, capacity, stay, known) for number in range(len(self.given))]
+        parts = [self._part(number, capacity, stay, known, END * ends) for number in range(len(self.given))]
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         T = sparse.csr_array(sparse.block_diag([self.table.relations] * len(self.given), format="csr"))
         none = sparse.csr_array((0, T.shape[1]))
@@ -84,6 +84,7 @@ class AdjustmentRequest:
         capacity: float | Mapping[str, Array],
         stay: Flags,
         known: Mapping[str, tuple[Array, Array]],
+        end: float,
     ) -> dict[str, Array]:
         given = self.given[number]
         a, secret, stay = self.table.values[given.value], given.sensitive & ~self.table.hidden, stay | given.forced
@@ -98,14 +99,12 @@ class AdjustmentRequest:
         widest = [np.where(secret, self.q * level, room) for level in (given.lower, given.upper)]
         most = [np.minimum(widest[0], a - floor), np.minimum(widest[1], ceiling - a)]  # down, up
         least = [np.where(secret, given.lower, 0.0), np.where(secret, given.upper, 0.0)]
+        own = slice(number * len(a), (number + 1) * len(a))
         if self.sizes == "drawn":  # neither the least nor the largest change is one that levels tell
-            size = slice(number * len(a), (number + 1) * len(a))
-            first, last = self.draws("sizes")[size], self.draws("ends")[size]
-            least = [p + first * np.clip(end - p, 0.0, (WIDE - 1) * p) for p, end in zip(least, most, strict=True)]
-            most = [
-                np.where(secret, end - last * END * np.maximum(end - low, 0.0), end)
-                for low, end in zip(least, most, strict=True)
-            ]
+            first, last = self.draws("sizes")[own], self.draws("ends")[own]
+            least = [p + first * np.clip(far - p, 0.0, (WIDE - 1) * p) for p, far in zip(least, most, strict=True)]
+            pairs = zip(least, most, strict=True)
+            most = [np.where(secret, far - end * last * np.maximum(far - low, 0.0), far) for low, far in pairs]
         grain = self.grain(number)
         if grain is not None:
             least = [grain.above(each) for each in least]
@@ -115,7 +114,7 @@ class AdjustmentRequest:
             weights = weights / np.where(a == 0, 1.0, np.abs(a))
         elif len(self.given) > 1:  # values in units of their own
             weights = weights / (np.abs(a).mean() or 1.0)
-        tilt = (2 * self.seed.derive("adjust", given.value).generator("directions").random(len(a)) - 1) * self.tilt
+        tilt = (2 * self.draws("directions")[own] - 1) * self.tilt
         return {
             "original": a,
             "sensitive": secret,
@@ -126,6 +125,16 @@ class AdjustmentRequest:
             "weights": weights,
             "tilt": np.where(secret, tilt, 0.0),
         }
+
+
+def stream_of(seed: Seed, table: Table, given: Sequence[Sensitivity]) -> Stream:
+    """The random numbers of a release: another table, or other levels, have others of the same key."""
+    found = hashlib.sha256(table.grid.codes.tobytes())
+    for each in given:
+        for numbers in (table.values[each.value], each.sensitive, each.lower, each.upper):
+            found.update(np.ascontiguousarray(numbers).tobytes())
+    words = [word for axis in table.grid.axes for word in (axis.name, *axis.codes)]
+    return seed.derive("adjust", found.hexdigest(), *(each.value for each in given), *words)
 
 
 def _first(table: Table, flags: Flags) -> str:

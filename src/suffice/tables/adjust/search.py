@@ -23,7 +23,7 @@ from suffice.tables.solver import Contradiction
 
 EASE = 0.05
 """Gap of the programme that looks for room where drawn sizes have none."""
-PROVEN = 1e-6
+PROVEN = 3e-6
 """Of the cost: a gap that the solver's last digits, and the key's share of the cost, may make."""
 NEAR = 0.01
 """Gap of the programme where second moments are kept: its linear parts are not the last word."""
@@ -49,20 +49,26 @@ class AdjustmentSearch:
         large = len(self.asked.table) * len(self.asked.given) > LARGE
         return "blocks" if self.how == "best" and large and self.family is None else self.how
 
-    def chosen(self, problem: Problem) -> tuple[Problem, Directions]:
-        """Directions and changes; second moments are in the programme with their linear parts."""
-        whole = self._with_statistics(problem)
-        try:
-            return problem, self._chosen(whole)
-        except Contradiction as error:
+    def chosen(self, problem: Problem, wide: Problem) -> tuple[Problem, Directions]:
+        """Directions and changes; second moments are in the programme with their linear parts.
+
+        wide: the same with all the room above the sizes, and smaller sizes, for where nothing fits
+        """
+        for given in (problem, wide):
+            try:
+                return given, self._chosen(self._with_statistics(given))
+            except Contradiction as error:
+                first = error
             if self.asked.sizes != "drawn" or self.signs == "blocks":
-                raise self.why(problem, alternating(problem) if self.signs == "ordering" else None) from error
-        try:
-            eased, count = self._eased(whole)
-            choice = self._chosen(eased)
-        except Contradiction as error:
-            raise self.why(problem, alternating(problem) if self.signs == "ordering" else None) from error
-        return replace(eased, kept=problem.kept, right=problem.right), replace(choice, eased=count)
+                break
+        else:
+            try:
+                eased, count = self._eased(self._with_statistics(wide))
+                choice = self._chosen(eased)
+                return replace(eased, kept=wide.kept, right=wide.right), replace(choice, eased=count)
+            except Contradiction as error:
+                first = error
+        raise self.why(wide, alternating(wide) if self.signs == "ordering" else None) from first
 
     def _with_statistics(self, problem: Problem, at: Array | None = None) -> Problem:
         if self.family is None or self.asked.keep is None:
@@ -100,7 +106,7 @@ class AdjustmentSearch:
         if self.signs == "ordering":
             choice = ordering(problem, self.limit, self.repair)
         elif self.signs == "blocks":
-            choice = blocks(problem, self.limit, asked.seed.derive("adjust", *asked.names).generator("blocks"))
+            choice = blocks(problem, self.limit, asked.stream.generator("blocks"))
         else:
             near = max(self.limit.gap, NEAR) if asked.keep == "moments" else self.limit.gap  # there a start, no more
             choice = exact(problem, replace(self.limit, gap=near))
@@ -124,7 +130,7 @@ class AdjustmentSearch:
             with one_blas_thread():
                 y = newton(problem, self.family, asked.keep, kernels, y)
         if asked.whole:
-            generator = asked.seed.derive("adjust", *asked.names).generator("whole")
+            generator = asked.stream.generator("whole")
             return self._checked(problem, whole_changes(problem, kernels, y, self.limit.seconds, generator)), {}
         grains = [grain for grain in map(asked.grain, range(len(kernels))) if grain is not None]
         if len(grains) == len(kernels):
