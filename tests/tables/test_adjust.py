@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from typing import Any
 
@@ -287,12 +288,16 @@ def test_no_time_no_table_and_a_listener_may_end_it():
         adjust(table, some(table, secret=30), progress=stop)
 
 
-def test_an_interrupt_by_hand_gives_the_best_found_and_says_so():
+@pytest.mark.parametrize("by", ["an exception", "a signal"])
+def test_an_interrupt_by_hand_gives_the_best_found_and_says_so(by: str):
     table, told = made(9, (10, 10)), list[str]()
 
     def stop(stage: str, done: int, of: int) -> None:
         told.append(stage)
-        raise KeyboardInterrupt
+        if by == "an exception":
+            raise KeyboardInterrupt
+        if len(told) == 1:
+            signal.raise_signal(signal.SIGINT)
 
     found = adjust(table, some(table, secret=30), progress=stop, seed=Seed.for_tests(1))
     assert holds(found)

@@ -348,3 +348,8 @@ def test_a_value_that_says_how_many_a_record_stands_for_is_a_count():
     assert "3 have two" in by_name["n"].text()
     assert "lone contributor" not in by_name["n"].text()
     assert not Table.of_records(records, ["a", "b"], ["n"], frequency="n", weight="w").counts
+
+
+def test_codes_that_differ_by_nothing_that_is_seen_are_refused():
+    with pytest.raises(InputError, match="NUL byte"):
+        Table.of_records({"a": ["x", "x\0"], "v": [1, 2]}, ["a"], ["v"])

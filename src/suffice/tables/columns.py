@@ -49,7 +49,9 @@ def codes_of(table: pa.Table, name: str) -> NDArray[np.str_]:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     _refuse(name, pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False), "no code", "Give every cell one")
-    return np.asarray(column.cast(pa.string()).to_pylist(), dtype=np.str_)
+    words = column.cast(pa.string())
+    _refuse(name, pc.match_substring(words, "\0").to_numpy(zero_copy_only=False), "a NUL byte", "Take it out")
+    return np.asarray(words.to_pylist(), dtype=np.str_)
 
 
 def numbers_of(table: pa.Table, name: str, holes: bool = False) -> Array:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
 
@@ -177,7 +181,7 @@ class Programme:
     ) -> Answer:
         """The best point within the time; what the listener raises ends the search and is raised again.
 
-        An interrupt by hand gives the best point, too, where there is one.
+        An interrupt by hand gives the best point, too, where there is one; a second one does not.
         """
         model, library = _model(self.rows, self.low, self.high, np.zeros(self.rows.shape[0]), False)
         count, width = self.rows.shape
@@ -195,9 +199,12 @@ class Programme:
             point = library.HighsSolution()
             point.col_value = start.tolist()
             model.setSolution(point)
-        raised = _told(model, library, progress or (lambda *_: None), seconds)
-        model.run()
-        if raised and not (isinstance(raised[0], KeyboardInterrupt) and self._found(model)):
+        with _by_hand() as pressed:
+            raised = _told(model, library, progress or (lambda *_: None), seconds, pressed)
+            model.run()
+        raised += [KeyboardInterrupt()] if pressed and not raised else []
+        by_hand = bool(raised) and isinstance(raised[0], KeyboardInterrupt) and len(pressed) < 2
+        if raised and not (by_hand and self._found(model)):
             raise raised[0]
         return replace(self._answer(model, library), stopped=bool(raised))
 
@@ -218,7 +225,21 @@ class Programme:
 _OPEN = {"presolve": "on", "solver": "choose", "simplex_strategy": 1, "primal_feasibility_tolerance": 1e-9}
 
 
-def _told(model: Any, library: Any, progress: Progress, seconds: float) -> list[BaseException]:
+@contextmanager
+def _by_hand() -> Iterator[list[int]]:
+    """Notes interrupts by hand, which would otherwise be raised anywhere inside the solver."""
+    pressed, before = list[int](), signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or before in (None, signal.SIG_IGN):
+        yield pressed
+        return
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _told(model: Any, library: Any, progress: Progress, seconds: float, pressed: Sequence[int]) -> list[BaseException]:
     """Tells the listener of the time spent and the gap; what it raises is kept, and ends the search."""
     raised: list[BaseException] = []
     begin, kinds = monotonic(), library.cb.HighsCallbackType
@@ -230,7 +251,7 @@ def _told(model: Any, library: Any, progress: Progress, seconds: float) -> list[
             progress(stage, min(int(100 * (monotonic() - begin) / seconds), 99), 100)
         except BaseException as error:
             raised.append(error)
-        if raised:
+        if raised or pressed:
             back.user_interrupt = True
 
     model.setCallback(hear, None)
