@@ -81,7 +81,7 @@ def test_the_whole_gram_matrix_is_the_original_s_in_few_cells():
     assert np.abs(G.T @ G - G0.T @ G0).max() < 1e-12 * 300
     assert np.array_equal(made[:, 0] == 0, Y[:, 0] == 0)  # the spike stays, and only it
     assert made[:, 0].min() >= 0
-    assert ((made != Y).mean(axis=0) <= [0.3, 0.6]).all()  # of 300 records; the second hangs on the first
+    assert ((made != Y).mean(axis=0) <= 0.4).all()  # of 300 records; the second hangs on the first
     heaps = (Y[:, 0] % 10 == 0) & (Y[:, 0] > 0)
     assert (made[heaps, 0] == Y[heaps, 0]).mean() > 0.7
     for j in range(2):  # every regression of one number on all else, standard errors included

@@ -44,6 +44,8 @@ def test_the_whole_gram_matrix_is_the_original_s(release):
         assert certificate.holds
         assert frame["income"].min() >= 0
         assert (frame["income"] == 0).mean() == pytest.approx((people()["income"] == 0).mean(), abs=0.06)
+        ages = frame["age"].to_numpy()
+        assert (ages == np.round(ages)).mean() > 0.75  # most cells are as they were drawn
     one, two = release.frames
     assert not np.array_equal(np.sort(one["income"]), np.sort(two["income"]))
 

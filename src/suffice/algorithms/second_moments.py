@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import independent
 from suffice.errors import InfeasibleError
 
-SHARES = (0.3, 0.3, 0.45, 0.6, 1.0)
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 """Of the cells of a column that carry the correction, the fewest first: those left alone keep heaps and digits."""
 HEAP = 10
 """Records that share a value."""
@@ -22,7 +24,15 @@ POLISH = 3
 
 
 def in_moments(
-    D: Array, Y: Array, D0: Array, Y0: Array, free: Flags, low: Array, high: Array, draws: np.random.Generator
+    D: Array,
+    Y: Array,
+    D0: Array,
+    Y0: Array,
+    free: Flags,
+    low: Array,
+    high: Array,
+    draws: np.random.Generator,
+    names: Sequence[str] = (),
 ) -> Array:
     """Y with D'Y = D0'Y0 and Y'Y = Y0'Y0, where D'D = D0'D0: columns in turn, each in some of its free cells.
 
@@ -33,6 +43,7 @@ def in_moments(
     D, D0: of the new records and of the original, a constant among the columns
     free: cells that may move; others (spikes, bounds, holes) stay
     low, high: bounds of the columns, which moved cells keep
+    names: of the columns, for a message
 
     >>> rng = np.random.default_rng(1)
     >>> Y0, Y, one = rng.gamma(2.0, size=(900, 2)), rng.gamma(2.1, size=(900, 2)), np.ones((900, 1))
@@ -62,8 +73,9 @@ def in_moments(
                 break
         else:
             raise InfeasibleError(
-                f"Column {j + 1} of the numbers cannot be moved to the second moments of the original: too few cells "
-                "are free, or the model is too far off.\nGive the column another model, or let it have other bounds."
+                f"{names[j] if names else j + 1!r} cannot be moved to the second moments of the original: too few "
+                "cells are free, or what was drawn is too far off.\n"
+                "Join levels that few records have, give the column another model, or wider bounds."
             )
         moved = found != E[:, j]
         E[:, j] = found

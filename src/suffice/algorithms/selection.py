@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.algorithms.margins import Codes, cell_numbers
 from suffice.errors import InfeasibleError
 
@@ -19,6 +19,11 @@ NODES = 2000
 """Of the search at most: it ends by its own steps, never by a clock, so that it ends alike everywhere."""
 ENOUGH = 0.5
 """How far from the fewest exchanges the search may stop, as a share of them."""
+
+PAIRINGS, EXCHANGES, CANDIDATES = 200, 20, 4000
+"""Pairings at most, exchanges out of each, and pairs that are looked at."""
+NEAR = 0.02
+"""Standard errors: nearer need the sums not come by exchanges."""
 
 
 def table_rows(codes: Codes, sizes: tuple[int, ...], order: int) -> NDArray[np.int64]:
@@ -91,6 +96,57 @@ def _exchanged(A: sparse.csr_array, gap: Array, up: Counts, down: Counts) -> Cou
     if (A @ change != gap).any() or (change > up).any() or (-change > down).any():
         raise _lacking()
     return np.asarray(change)
+
+
+def approached(places: Places, pattern: Codes, features: Array, target: Array, draws: np.random.Generator) -> Places:
+    """Places exchanged for others of the pool with the same pattern, until the features' sums are near the target.
+
+    The best of some thousand exchanges at a time, while one helps: what is left is for `in_moments` to close.
+
+    pattern: of every record of the pool; features: records of the pool x sums that are wanted
+
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.normal(size=(900, 2))
+    >>> found = approached(np.arange(300), np.zeros(900, dtype=int), x, np.array([30.0, 0.0]), rng)
+    >>> bool(np.abs(x[found].sum(axis=0) - [30.0, 0.0]).max() < 0.5), len(np.unique(found))
+    (True, 300)
+    """
+    scale = features.std(axis=0) * np.sqrt(len(places))
+    F = features / np.where(scale > 0, scale, 1.0)
+    gap = F[places].sum(axis=0) - target / np.where(scale > 0, scale, 1.0)
+    inside = np.zeros(len(F), dtype=bool)
+    inside[places] = True
+    for _ in range(PAIRINGS):
+        if np.abs(gap).max(initial=0.0) < NEAR:
+            break
+        out, into = _paired(inside, pattern, draws)
+        change, helped = F[into] - F[out], False
+        for _ in range(EXCHANGES):
+            gain = change @ (2 * gap) + np.einsum("ij,ij->i", change, change)
+            best = int(np.argmin(gain)) if len(gain) else 0
+            if not len(gain) or gain[best] >= 0:
+                break
+            gap, helped = gap + change[best], True
+            inside[[out[best], into[best]]] = False, True
+            change[best] = 1e3  # once only
+        if not helped:
+            break
+    return np.asarray(draws.permutation(np.flatnonzero(inside)))
+
+
+def _paired(inside: Flags, pattern: Codes, draws: np.random.Generator) -> tuple[Places, Places]:
+    """Some chosen records, each with another one of its pattern that was not."""
+    mixed = draws.permutation(len(inside))
+    mixed = mixed[np.argsort(pattern[mixed], kind="stable")]
+    first = np.searchsorted(pattern[mixed], pattern[mixed])
+    keys = []
+    for here in (inside[mixed], ~inside[mixed]):
+        rank: Counts = np.cumsum(here) - here
+        keys.append((mixed[here], pattern[mixed][here] * len(inside) + (rank - rank[first])[here]))
+    (one, mine), (two, theirs) = keys
+    _, a, b = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    some = draws.permutation(len(a))[:CANDIDATES]
+    return one[a[some]], two[b[some]]
 
 
 def _lacking(cells: int = 0) -> InfeasibleError:

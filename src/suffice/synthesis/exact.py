@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from suffice.algebra.array import Array, Flags
+from suffice.algorithms.margins import cell_numbers
 from suffice.algorithms.second_moments import in_moments
-from suffice.algorithms.selection import selected
+from suffice.algorithms.selection import approached, selected
 from suffice.errors import InfeasibleError, count_of
 
 POOLS = (3, 5, 10)
@@ -17,27 +18,53 @@ SPIKE = 0.1
 """A value that so many records have is a spike, and no cell leaves it."""
 
 
-def chosen(original: Array, draw: Callable[[int], Array], tables: Sequence[int], rng: np.random.Generator) -> Array:
+def chosen(
+    original: Array, draw: Callable[[int], Array], tables: Sequence[int], near: bool, rng: np.random.Generator
+) -> Array:
     """New records with every one- and two-way table of some columns, at `tables`, as the original has them.
 
     draw: as many records as the original has, the i-th time
+    near: of records with the same levels those are preferred that bring the moments of the other columns nearer
     """
     pool, wanted = np.empty((0, original.shape[1])), original[:, tables].astype(np.int64)
     for size in POOLS:
         pool = np.vstack([pool, *(draw(i) for i in range(len(pool) // len(original), size))])
+        codes = pool[:, tables].astype(np.int64)
         try:
-            return np.asarray(pool[selected(pool[:, tables].astype(np.int64), wanted, 2, rng)])
+            places = selected(codes, wanted, 2, rng) if tables else rng.permutation(len(pool))[: len(original)]
+            break
         except InfeasibleError as found:
             last = found
-    raise last
+    else:
+        raise last
+    if near:
+        pattern = np.unique(cell_numbers(list(codes.T), len(pool)), return_inverse=True)[1]
+        centre, scale = original.mean(axis=0), original.std(axis=0)
+        sums, target = (_products(each, original, tables, centre, scale) for each in (pool, original))
+        places = approached(places, pattern, sums, target.sum(axis=0), rng)
+    return np.asarray(pool[places])
+
+
+def _products(codes: Array, original: Array, tables: Sequence[int], centre: Array, scale: Array) -> Array:
+    """Of every record its numbers times levels, and times each other."""
+    numbers = [j for j in range(codes.shape[1]) if j not in {*tables}]
+    D, Y = _levels(codes, original, tables), (codes[:, numbers] - centre[numbers]) / np.maximum(scale[numbers], 1e-300)
+    pairs = [Y[:, i] * Y[:, j] for i in range(len(numbers)) for j in range(i + 1)]
+    return np.column_stack([*(D * y[:, None] for y in Y.T), *pairs])
 
 
 def restored(
-    original: Array, made: Array, tables: Sequence[int], low: Array, high: Array, rng: np.random.Generator
+    original: Array,
+    made: Array,
+    tables: Sequence[int],
+    low: Array,
+    high: Array,
+    rng: np.random.Generator,
+    names: Sequence[str],
 ) -> tuple[Array, str]:
     """With the Gram matrix of [1, levels at `tables`, other columns] of the original, and how many cells were moved.
 
-    low, high: of the other columns
+    low, high, names: of the other columns
     """
     numbers = [j for j in range(original.shape[1]) if j not in {*tables}]
     D0, D = (_levels(each, original, tables) for each in (original, made))
@@ -45,7 +72,7 @@ def restored(
     low = np.maximum(low, np.where(Y0.min(axis=0) >= 0, 0.0, -np.inf))
     free = np.column_stack([_free(y0, y) for y0, y in zip(Y0.T, Y.T, strict=True)]) & (low < Y) & (high > Y)
     out = made.copy()
-    out[:, numbers] = in_moments(D, Y, D0, Y0, free, low, high, rng)
+    out[:, numbers] = in_moments(D, Y, D0, Y0, free, low, high, rng, names)
     moved = int((out != made).sum())
     return out, f"{count_of(moved, 'cell')} of {Y.size:,} moved until second moments were those of the original"
 

@@ -125,8 +125,8 @@ class Synthesis(Rowwise):
     proper: draw the parameters of the models from their posterior, for each file; trees have none
     margins: categories of which every one- and two-way table is the original's, to the last count: records are chosen
         among three to ten times as many; levels that few records have must be joined first
-    exact: numbers are moved, in three cells of ten, until means, covariances and means by the margins' levels are the
-        original's; zeros, spikes and bounds stay. `Synthesis(margins=...).then(Restore())` is this
+    exact: numbers are moved, in about one cell of twenty, until means, covariances and means by the margins' levels are
+        the original's; zeros, spikes and bounds stay. `Synthesis(margins=...).then(Restore())` is this
 
     Rubin (1993); Reiter (2003, 2005); Raghunathan, Reiter & Rubin (2003).
 
@@ -282,22 +282,23 @@ class Synthesis(Rowwise):
         if rows.n > MOST:
             raise UsageError(f"synthesis keeps tables and moments of {MOST:,} records at most: leave them out.")
 
-        def draw(number: int) -> Array:
-            return np.vstack(list(self.drawn(rows, design, stream.child(f"pool:{number}") if number else stream)))
-
-        made, said = chosen(before, draw, tables, rng) if tables else draw(0), ()
-        if not self.exact:
-            return made, said
-        for name in numbers:
+        for name in numbers if self.exact else ():
             if name in coding.levels:
                 raise UsageError(
                     f"synthesis: {name!r} is a category: name it in `margins`, so that moments can be kept."
                 )
             if name in coding.holes:
                 raise UsageError(f"Cells of {name!r} are missing, so its moments cannot be kept: use missing = drop.")
+
+        def draw(number: int) -> Array:
+            return np.vstack(list(self.drawn(rows, design, stream.child(f"pool:{number}") if number else stream)))
+
+        made = chosen(before, draw, tables, self.exact, rng)
+        if not self.exact:
+            return made, ()
         stages = {stage.name: stage for stage in model.stages}
         low, high = (np.array([getattr(stages[name], end) for name in numbers]) for end in ("low", "high"))
-        made, told = restored(before, made, tables, low, high, rng)
+        made, told = restored(before, made, tables, low, high, rng, numbers)
         return made, (f"synthesis: {told}.",)
 
     def _remarks(self, rows: Rows, model: Sequential) -> tuple[str, ...]:
