@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from suffice import Ipso, Noise, ResidualCorrelation, Roles, ScoreCorrelation, Seed, protect
+from suffice import Ipso, Noise, ResidualCorrelation, Roles, ScoreCorrelation, Seed, Shuffle, protect
+from suffice.method.method import Method
 from suffice.risk.copies import copied
 from tests.attacks.victims import profile, rules, unguarded
 
@@ -59,3 +61,19 @@ def test_ipso_hides_the_giants_and_says_that_money_turns_negative() -> None:
     assert sum(each.found for each in cells) == 0
     assert rules(release, "warn", "stop") == {"seed", "domain"}
     assert release.assessment.negatives["y0"] == (release.frame["y0"] < 0).sum()
+
+
+@pytest.mark.parametrize(("method", "stopped"), [(Shuffle(), False), (ScoreCorrelation(d=1.0), True)])
+def test_values_dealt_in_small_groups_are_copies_where_they_follow_their_record(method: Method, stopped: bool) -> None:
+    """In groups of eight every third row of a shuffle is somebody's; its own record's no more often than others'."""
+    rng = np.random.default_rng(6)
+    Y = np.exp(rng.normal(size=(160, 1)) + 0.3 * rng.normal(size=(160, 2)))
+    frame = pd.DataFrame({"a": Y[:, 0], "b": Y[:, 1], "group": np.repeat([f"g{i}" for i in range(20)], 8)})
+    release = protect(frame, Roles(confidential=["a", "b"], groups=["group"]), method, seed=Seed.for_tests(2))
+    Ystar = release.aligned()[["a", "b"]].to_numpy()
+    whose = [np.flatnonzero(np.isclose(row, Y, rtol=1e-9).all(axis=1)) for row in Ystar]
+    own = sum(i in each for i, each in enumerate(whose))
+    others = sum(len(each) for each in whose) - own
+    assert (own > 2 * others / 7 + 4) is stopped
+    assert ("copies" in rules(release, "stop")) is stopped
+    assert others / 7 / 2 < release.assessment.copies_by_chance < 2 * others / 7 + 1.01

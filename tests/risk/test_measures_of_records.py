@@ -158,6 +158,24 @@ def test_unrelated_records_of_groups_are_linked_as_often_as_by_chance():
     assert copied.chance == pytest.approx(copied.of / 10)
 
 
+def test_unrelated_records_of_small_groups_are_alone_as_often_as_by_chance():
+    """Of eight records with eight columns one in forty is alone; one in eight, which chance was, would hide many."""
+    rng, labels, alone = np.random.default_rng(2), np.repeat(np.arange(25), 8), []
+    for _ in range(2):
+        Y, Ystar = rng.normal(size=(2, len(labels), 8))
+        sample = RecordSample(tuple("abcdefgh"), Y, Ystar, np.zeros(len(labels), dtype=np.int64), labels)
+        alone.append(rank_matches(sample).alone)
+    assert abs(np.mean([each.excess for each in alone])) < 0.03
+    assert all(0.005 < each.chance / each.of < 0.06 for each in alone)
+    assert not any(each.beyond(0.05) for each in alone)
+    told = Y.copy()
+    for column in told.T:  # a neighbour's value in every column
+        for group in np.split(np.arange(len(labels)), 25):
+            inorder = group[np.argsort(column[group])]
+            column[inorder] = column[inorder].reshape(-1, 2)[:, ::-1].ravel()
+    assert rank_matches(replace(sample, Ystar=told)).alone.excess > 0.9
+
+
 def test_luck_of_few_records_is_doubted_and_stops_nothing():
     few = Matches(9, 4.0, 1.0)  # one release of nine records, which four trials then judge
     assert few.doubtful(0.05, luck=True)

@@ -11,7 +11,8 @@ from suffice.risk.closeness import RANKS as STOP
 def rank_intersection(risk: Assessment) -> Finding | None:
     """What keeps ranks: records whose own released one is the only one within the window in every column: > 5 % stop.
 
-    Beyond chance, which is one record in all. Windows are as far as values went: whoever knows p has them.
+    Beyond chance: what deals of the released records to others of their group find. Windows are as far as values
+    went: whoever knows p has them.
     """
     alone = risk.closeness.ranks.alone
     if not alone.beyond(STOP):

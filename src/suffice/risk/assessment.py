@@ -14,6 +14,7 @@ from suffice.algebra.decomposition import gqr
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, BlockMeasure
 from suffice.protection.protected import Protected
+from suffice.protection.strata import Strata
 from suffice.risk.account import Account
 from suffice.risk.cells import CellsSeen
 from suffice.risk.closeness import RANKS, Closeness, Seen, closeness
@@ -281,7 +282,7 @@ def _likeness(
             closeness(made.seen, sample, names, handed and old, method.ranks, dates),
             Resemblance.of(made, pair, freedom, method.ranks),
             copied,
-            by_chance(made.aligned, made.design) if copied else 0.0,
+            by_chance(made.aligned, made.design, _strata(made)) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),
             tuple(map(float, ends)),
             made.seen["signs"],
@@ -326,6 +327,12 @@ def _direction(done: Protected, method: Method, pair: ResidualPair, freedom: Fre
     pairs = zip(done.design.confidential, folded(done, FractionMeasure()), strict=True)
     whole = tuple(name for name, fractions in pairs if not fractions)
     return OneDirection(True, whole, Resemblance.of(done, pair, freedom).correlations)
+
+
+def _strata(done: Protected) -> NDArray[np.int32] | None:
+    """Of every record, where groups or patterns of missing cells are protected each by itself."""
+    found = Strata.of(done.rows, done.design)
+    return None if found is None else found.labels
 
 
 def _copies(done: Protected) -> int:

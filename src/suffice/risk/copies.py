@@ -16,6 +16,7 @@ from suffice.measure.measure import DEALT, SHARE, Measure, Value, beside_chance
 from suffice.measure.numbers import FileNumbers, Numbers, total
 from suffice.measure.pair import FilePair
 from suffice.protection.aligned import AlignedBlock
+from suffice.protection.strata import Labels
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.rows.rows import Block, Rows
@@ -56,14 +57,19 @@ class Copies:
         return sum(count == 1 for count in times.values())
 
 
-def by_chance(aligned: Rows, design: Design) -> float:
-    """Copies to be expected if released rows stood anywhere: those equal to a record of values that no other has, / n.
+def by_chance(aligned: Rows, design: Design, strata: Labels | None) -> float:
+    """Copies to be expected if released rows stood anywhere in their stratum, of n records: one of every n - 1 that are
+    another's of it, whose values nobody else has. Own ones count as if they might stand anywhere in the file.
 
-    Whole numbers meet by chance; numbers of many digits do not.
+    Whole numbers meet by chance, and values that are dealt in a small group; numbers of many digits do not.
     """
-    names = design.confidential
-    released = tuple(RELEASED + name for name in names)
-    return found_again(FileNumbers(aligned, names), FileNumbers(aligned, released))
+    names, n = design.confidential, aligned.n
+    before, after = (FileNumbers(aligned, each) for each in (names, tuple(RELEASED + name for name in names)))
+    place, labels = _met(before, after), np.zeros(n, dtype=np.int32) if strata is None else strata
+    rows = np.flatnonzero(place >= 0)
+    others = rows[place[rows] != rows]
+    inside = labels[others[labels[others] == labels[place[others]]]]
+    return float((1 / np.maximum(np.bincount(labels)[inside] - 1, 1)).sum()) + (len(rows) - len(others)) / n
 
 
 def drawn_again(rows: Rows, names: tuple[str, ...], drawn: Array) -> int:
@@ -137,9 +143,15 @@ def found_again(Y: Numbers, Ystar: Numbers) -> float:
     >>> found_again(Y, Y), found_again(Y[:2], Y[1::-1])
     (0.25, 1.0)
     """
+    return float((_met(Y, Ystar) >= 0).mean())
+
+
+def _met(Y: Numbers, Ystar: Numbers) -> NDArray[np.intp]:
+    """For each released record the place of the one original that it is; -1 where none is, or several are."""
     before, after = (np.concatenate(total(lambda A: [_words(A)], each)) for each in (Y, Ystar))
-    values, times = np.unique(before, return_counts=True)
-    return float(np.isin(after, values[(times == 1) & (values != 0)]).mean())
+    values, first, times = np.unique(before, return_index=True, return_counts=True)
+    at = np.minimum(np.searchsorted(values, after), len(values) - 1)
+    return np.where((values[at] == after) & (times[at] == 1) & (after != 0), first[at], -1)
 
 
 def _words(A: Array) -> NDArray[np.uint64]:

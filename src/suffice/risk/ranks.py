@@ -19,6 +19,8 @@ from suffice.risk.sample import RecordSample
 
 SOME, TRIED, PAIRS = 500, 200, 2**15
 """Records that are looked for among sampled released ones, and among all; pairs that are compared at a time."""
+DEALS = 2000
+"""Records of all deals of the released ones in which those that are alone by chance are counted; one deal at least."""
 REACHES = (1.0, 0.99, 0.95)
 """Shares of the records whose way, in each column, a window holds: of a swap all, of what followed it most."""
 
@@ -42,14 +44,18 @@ def rank_matches(sample: RecordSample, least: int = -1) -> RankMatches:
     found, chance, turned, columns = RankMatches(), 0.0, 0.0, tuple(range(len(sample.names)))
     for stratum in np.unique(sample.strata[sample.strata >= least]) if columns else ():
         own = sample.inside(stratum)
-        most = max(1, SOME * len(own.Y) // len(sample.Y))
-        measure, another = (RankMeasure.of_sample(each, columns, most) for each in (own, own.shifted()))
-        found += measure.matches(measure.compared(np.nan_to_num(own.Ystar)), len(own.Y))
-        chance += another.matches(another.compared(np.nan_to_num(own.Ystar)), len(own.Y)).alone.found
+        n, most = len(own.Y), max(1, SOME * len(own.Y) // len(sample.Y))
+        places = np.linspace(1, max(n - 1, 1), max(1, min(n - 1, DEALS // len(sample.Y)))).astype(int)
+        measure, here = _measured(own, columns, most)
+        found += here
+        chance += float(np.mean([_measured(own.shifted(by), columns, most)[1].alone.found for by in places]))
         turned += measure.turned(np.nan_to_num(own.Ystar))
-    alone = found.alone  # few records are often alone, with many columns, whatever was released
-    linked = replace(found.linked, chance=turned)
-    return RankMatches(linked, replace(alone, chance=max(alone.chance, chance)))
+    return RankMatches(replace(found.linked, chance=turned), replace(found.alone, chance=chance))
+
+
+def _measured(sample: RecordSample, columns: tuple[int, ...], most: int) -> tuple[RankMeasure, RankMatches]:
+    measure = RankMeasure.of_sample(sample, columns, most)
+    return measure, measure.matches(measure.compared(np.nan_to_num(sample.Ystar)), len(sample.Y))
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,7 +209,7 @@ MEASURES = (
         "higher is riskier",
         "share of records whose own released record is the only one within a window of ranks in every column, released "
         "values being ranked among the original's or among their own; the windows hold the way of all, 99 % or 95 % of "
-        "the records in each column: whichever finds most",
+        "the records in each column: whichever finds most; by chance: where released records are dealt to others",
         "Nin, Herranz & Torra (2008)",
         most=5_000,
     ),

@@ -111,9 +111,9 @@ class RecordSample:
         own = self.strata == stratum
         return replace(self, Y=self.Y[own], Ystar=self.Ystar[own], parts=self.parts[own], told=self.strata[own])
 
-    def shifted(self) -> RecordSample:
-        """With every released record beside the next original one: what chance finds."""
-        return replace(self, Ystar=np.roll(self.Ystar, 1, axis=0))
+    def shifted(self, by: int = 1) -> RecordSample:
+        """With every released record beside an original one some places further: what chance finds."""
+        return replace(self, Ystar=np.roll(self.Ystar, by, axis=0))
 
     def columns(self) -> Iterator[tuple[str, int, Array, Array]]:
         """Every column in every part: its name, the part, and values before and after that are there."""
