@@ -46,25 +46,52 @@ def test_parts_of_the_score_are_those_of_the_definitions():
     assert score.second == pytest.approx(np.mean([scores[name].value * times for name, times in parts]), rel=1e-9)
 
 
-def test_records_are_found_by_ranks_as_the_definitions_say():
+def ends(values, among):
+    """The first and the last rank of every value; one between two ranks is half way."""
+    first = np.array([[sum(v < y for v in ys) for y in zs] for ys, zs in zip(among.T, values.T, strict=True)]).T
+    last = np.array([[sum(v <= y for v in ys) - 1 for y in zs] for ys, zs in zip(among.T, values.T, strict=True)]).T
+    middle = (first + last) / 2
+    return np.where(last < first, middle, first), np.where(last < first, middle, last)
+
+
+@pytest.mark.parametrize("decimals", [9, 1])
+def test_records_are_found_by_ranks_as_the_definitions_say(decimals):
+    """With one decimal most values have equals."""
     rng = np.random.default_rng(7)
     Y = rng.normal(size=(80, 2))
-    Ystar = Y + 0.02 * rng.normal(size=Y.shape)
+    Ystar = np.round(Y + 0.02 * rng.normal(size=Y.shape), decimals)
+    Y = np.round(Y, decimals)
     scores = suffice.assess(
         Y, Ystar, suffice.Roles(confidential=["x0", "x1"]), None, ["rank-linkage", "rank-intersection"], aligned=True
     )
-    own, itself = (
-        np.array([[sum(v < y for v in column) for y in column] for column in A.T]).T.astype(float) for A in (Y, Ystar)
-    )
-    among = np.array([[sum(y < z for y in ys) - 0.5 for z in zs] for ys, zs in zip(Y.T, Ystar.T, strict=True)]).T
+    low, high = ends(Y, Y)
     linked, alone = [], []
-    for after in (among, itself):  # ranks among the original's values, and among the release's own
-        apart = np.abs(own[:, None] - after[None])
-        squares = (apart**2).sum(axis=2)
+    for among in (Y, Ystar):  # ranks among the original's values, and among the release's own
+        first, last = ends(Ystar, among)
+        squares = (((low + high)[:, None] - (first + last)[None]) ** 2).sum(axis=2)
         linked.append(np.mean([(d == d.min())[i] / (d == d.min()).sum() for i, d in enumerate(squares)]))
-        ways = np.sort(np.abs(own - after), axis=0)
+        ways = np.sort(np.maximum(np.maximum(first - high, low - last), 0), axis=0)
         for share in (1.0, 0.99, 0.95):
-            inside = (apart <= ways[int(np.ceil(share * 79))]).all(axis=2)
+            reach = ways[int(np.ceil(share * 79))]
+            inside = ((first[None] <= (high + reach)[:, None]) & (last[None] >= (low - reach)[:, None])).all(axis=2)
             alone.append(float(np.mean(inside.diagonal() & (inside.sum(axis=1) == 1))))
     assert scores["rank-linkage"].value == pytest.approx(max(linked))
-    assert scores["rank-intersection"].value == max(alone) > max(alone[:3]) > 0
+    assert scores["rank-intersection"].value == max(alone) > 0
+
+
+def test_ranks_are_near_within_a_fiftieth_of_them():
+    """Of 100 values half went two ranks, which is near, and half three, which is not."""
+    y, places = np.arange(100.0) ** 2 + 1, np.arange(100)
+    places[:48] = places[:48].reshape(-1, 2, 2)[:, ::-1].ravel()
+    places[48:96] = places[48:96].reshape(-1, 2, 3)[:, ::-1].ravel()
+    score = suffice.assess(y[:, None], y[places][:, None], suffice.Roles(confidential=["x0"]), aligned=True)
+    chance = (5 * 100 - 6) / 100  # near by chance: five ranks each, fewer at the ends
+    assert score["rank-nearness"].value == pytest.approx((52 - chance) / (100 - chance))
+
+
+def test_rank_correlations_are_spearmans():
+    Y = np.round(np.random.default_rng(8).normal(size=(40, 2)), 1)
+    Ystar = Y + np.random.default_rng(9).normal(size=Y.shape)
+    score = suffice.assess(Y, Ystar, suffice.Roles(confidential=["x0", "x1"]), None, "digit-correlation", aligned=True)
+    whole = max(abs(stats.spearmanr(y, z).statistic) for y in Y.T for z in Ystar.T)
+    assert score["digit-correlation"].outcome.parts["whole"] == pytest.approx(whole, rel=1e-12)

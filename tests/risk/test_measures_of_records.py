@@ -15,19 +15,20 @@ import pytest
 import suffice
 from suffice.measure.pair import FilePair
 from suffice.release import measures
+from suffice.risk import probabilistic_linkage as of_patterns
 from suffice.risk.attack import AttackRates, MixedRecords, Rate
 from suffice.risk.identification import identification
 from suffice.risk.individual_risk import individual_risk
 from suffice.risk.inference import inference
 from suffice.risk.k_anonymity import k_anonymity
-from suffice.risk.keys import KeyCounts, key_counts
+from suffice.risk.keys import KeyCounts, key_counts, tenths
 from suffice.risk.l_diversity import l_diversity, too_alike
 from suffice.risk.linkability import linkability
 from suffice.risk.matches import Matches
 from suffice.risk.membership import membership, separation
 from suffice.risk.model_inference import model_inference
 from suffice.risk.model_risk import main_effects, model_risk, poisson_means
-from suffice.risk.probabilistic_linkage import probabilistic_linkage
+from suffice.risk.probabilistic_linkage import TOLERANCE, probabilistic_linkage
 from suffice.risk.ranks import rank_matches
 from suffice.risk.robust_intervals import robust_distances, robust_intervals
 from suffice.risk.sample import RecordSample
@@ -447,3 +448,21 @@ def test_em_finds_what_a_plain_implementation_finds_and_the_truth() -> None:
         assert np.abs(found.m - m).max() < 1e-3
         truth = G[np.arange(150), np.arange(150)].mean(axis=0)
         assert np.abs(found.m - truth).max() < near  # u of all for each: .28 for 1
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.6])
+def test_who_is_linked_hardly_depends_on_what_agreement_is_worth(noise: float, monkeypatch: pytest.MonkeyPatch):
+    """EM takes m of columns that correlate for larger than it is; with the true one as many are found."""
+    rng = np.random.default_rng(3)
+    Y = rng.normal(size=(250, 1)) * 0.8**0.5 + rng.normal(size=(250, 5)) * 0.2**0.5
+    Ystar = Y + noise * rng.normal(size=Y.shape)
+    true = (np.abs(Ystar - Y) <= TOLERANCE * Y.std(axis=0)).mean(axis=0)
+    found, estimated = probabilistic_linkage(Y, Ystar), of_patterns._estimated
+    assert found.m.mean() - true.mean() > 0.05
+    monkeypatch.setattr(of_patterns, "_estimated", lambda *given: (true, estimated(*given)[1]))
+    assert abs(probabilistic_linkage(Y, Ystar).share - found.share) < 0.02
+
+
+def test_tenths_begin_with_their_cut():
+    one, two = tenths(np.arange(11.0), np.arange(11.0))
+    assert one.tolist() == two.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]

@@ -56,9 +56,9 @@ def paired(
     categories = tuple(_categories(files[:count], roles))
     joinable = aligned is not False and _joinable(before, after, roles)
     joined = aligned is None and joinable
-    if aligned and (other := [rows.n for rows in after if rows.n != before.n]):
+    if aligned and (other := [f"{who.lower()} {rows.n:,}" for who, rows in files[1:count] if rows.n != before.n]):
         raise InputError(
-            f"The original has {count_of(before.n, 'record')} and a release {other[0]:,}: they are not aligned.\n"
+            f"The original has {count_of(before.n, 'record')} and {other[0]}: they are not aligned.\n"
             "Leave `aligned` (--aligned) out, and measures that need no alignment are taken; or name identifiers."
         )
     mine = dict.fromkeys((*roles.columns, *named))
@@ -251,7 +251,8 @@ def _complete(
     if which and roles.missing == "error":
         raise InputError(
             f"Cells of {escaped(', '.join(name for name in names if name in which))} are missing or infinite.\n"
-            "Drop or impute these records first, or ask for missing='drop' (--missing drop)."
+            "Drop or impute these records first, or ask for missing='drop' (--missing drop), or for 'patterns', where "
+            "holes are to be compared too."
         )
     if not which:
         return list(files)

@@ -74,6 +74,7 @@ def assess(
 
         before, *after = map(opened, (original, *several))
         aside = None if holdout is None else opened(holdout)
+        _check_models(models, before)
         pair, notes = paired(before, after, roles, aligned, aside, models, _named(models, where), where)
         files = [original, *several, holdout]
         kept = tuple(("the data", each) for data in files for each in named_sources(data))
@@ -82,6 +83,12 @@ def assess(
 
 def _models(analyses: Sequence[str] | str) -> list[str]:
     return worded(analyses, "analyses", 'Write ["lm: wages ~ turnover"].')
+
+
+def _check_models(analyses: Sequence[str], original: Rows) -> None:
+    """Refuses one that the original cannot answer, before anything is measured."""
+    for text in analyses:
+        Analysis.parse(text).settled(original.kinds)
 
 
 def _named(analyses: Sequence[str], where: str | None) -> list[str]:
@@ -118,6 +125,7 @@ def of_release(
     with one_blas_thread():
         aside = None if holdout is None else open_rows(holdout, release.rows.threads, None)
         plain = replace(roles, labels=(), missing="patterns" if roles.missing == "patterns" else "drop")
+        _check_models(models, release.rows)
         pair, notes = paired(
             read(release.rows),
             [read(leaving(each)) for each in sets],

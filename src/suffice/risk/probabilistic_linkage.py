@@ -38,9 +38,11 @@ def probabilistic_linkage(Y: Array, Ystar: Array, tolerance: Array | None = None
     Values agree within the tolerance, half a standard deviation of the original unless told: of .1 to .5 it linked most
     on files of firms and households, with any noise. u is an original's own share of released records that agree: a
     value in the middle agrees with more than one in a tail, and one u for all makes EM take the middle for links. m is
-    found by EM (Jaro 1989) from patterns of agreement alone, given that each original has one released record. Where
-    noise is as large as the columns these hardly tell it. Of more than 500 originals 500 are linked, among all
-    released records; 1 / n is chance.
+    found by EM (Jaro 1989) from patterns of agreement alone, given that each original has one released record, as if
+    columns agreed independently. Of columns that correlate m comes out too large (of five that correlate .8, with noise
+    of .3 and .6 sd, .97 and .87 in place of .90 and .60), and who is linked hardly changes: with the true m .377 and
+    .081 of the records, by EM .376 and .084; over correlations up to .95 the shares differ by .006 at most. Of more than
+    500 originals 500 are linked, among all released records; 1 / n is chance.
 
     >>> Y = np.random.default_rng(1).normal(size=(50, 3))
     >>> round(probabilistic_linkage(Y, Y).share, 2), probabilistic_linkage(Y, Y[::-1]).share
@@ -108,7 +110,9 @@ def _estimated(G: Array, count: Array, row: NDArray[np.int64]) -> tuple[Array, A
 def _measured(pair: FilePair) -> Value:
     found = probabilistic_linkage(pair.Y, pair.Ystar)
     said = "" if found.tried == len(pair.Y) else f"{found.tried} records are looked for"
-    return Value(found.share, {}, 1 / len(pair.Ystar), said)
+    own = float((np.abs(pair.Ystar - pair.Y) <= TOLERANCE * pair.Y.std(axis=0)).mean())
+    parts = {"m": float(found.m.mean()), "own m": own, "u": float(found.u.mean())}
+    return Value(found.share, parts, 1 / len(pair.Ystar), said)
 
 
 MEASURES = (
@@ -120,7 +124,8 @@ MEASURES = (
         "higher is riskier",
         "share of records whose own released record has the largest weight of agreement, columns agreeing within .5 "
         "standard deviations and weighing log(m/u) or log((1-m)/(1-u)), m by EM and u the share of released records "
-        "that agree with the original; of equals the nearest",
+        "that agree with the original; of equals the nearest; m of columns that correlate comes out too large, which "
+        "changes the share by less than .01 (own m: how often own records agree)",
         "Fellegi & Sunter (1969); Jaro (1989)",
         most=20_000,
     ),
