@@ -41,8 +41,8 @@ def probabilistic_linkage(Y: Array, Ystar: Array, tolerance: Array | None = None
     found by EM (Jaro 1989) from patterns of agreement alone, given that each original has one released record, as if
     columns agreed independently. Of columns that correlate m comes out too large (of five that correlate .8, with noise
     of .3 and .6 sd, .97 and .87 in place of .90 and .60), and who is linked hardly changes: with the true m .377 and
-    .081 of the records, by EM .376 and .084; over correlations up to .95 the shares differ by .006 at most. Of more than
-    500 originals 500 are linked, among all released records; 1 / n is chance.
+    .081 of the records, by EM .376 and .084; over correlations up to .95 the shares differ by .006 at most. Of more
+    than 500 originals 500 are linked, among all released records; 1 / n is chance.
 
     >>> Y = np.random.default_rng(1).normal(size=(50, 3))
     >>> round(probabilistic_linkage(Y, Y).share, 2), probabilistic_linkage(Y, Y[::-1]).share
