@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,18 @@ import pandas as pd
 import pytest
 
 from suffice import Ipso, Roles, Rotate, Seed, protect
+from suffice.algebra.array import Array
+from suffice.algebra.decomposition import split
+from suffice.algorithms.rotation.circles import turned
+from suffice.algorithms.rotation.constraints import Constraints
+from suffice.algorithms.rotation.dealing import deal, random_order
+from suffice.algorithms.rotation.trigonometry import angle, direction
+from suffice.algorithms.rotation.turn import Chance, beside, radii
 from suffice.demo import firms
 from suffice.errors import GuardError
-from tests.attacks.victims import confidential, linked, profile, residuals, uncertain
+from suffice.method.records import Records
+from suffice.seed import Stream
+from tests.attacks.victims import confidential, linked, profile, public, residuals, uncertain
 from tests.tolerances import CHANCE
 
 N, K, MANY = 120, 2, 100
@@ -76,6 +86,48 @@ def test_with_the_random_numbers_the_walk_is_run_backwards() -> None:
     other = rotated(nudged, 1, Rotate(sweeps=3)).aligned()
     moved = np.abs(confidential(other) - confidential(one)).max(axis=1)
     assert np.median(moved) > 0.1 * confidential(frame).std()  # one corrected record gives other angles everywhere
+
+
+def undone(Ystar: Array, task: Records, stream: Stream, sweeps: int) -> Array:
+    """A walk of random groups without limits or a law, turned back sweep by sweep by whoever has the random numbers."""
+    Y, ground = Ystar.copy(), Constraints.of(task)
+    for sweep in range(sweeps, 0, -1):
+        generator = stream.generator("sweep", sweep)
+        groups = deal(random_order(len(Y), generator), 3)
+        angles = angle(Chance.drawn(generator, ground, groups).seeds, 0)
+        y = beside(Y[groups])
+        b, d = radii(y, ground, groups, np.empty((0, 2, 3)))
+        cos, sin = direction(-angles)
+        Y[groups] = turned(y, b, d, cos, sin).transpose(2, 0, 1)
+    return Y
+
+
+def test_who_has_the_key_undoes_a_walk_from_the_original_and_learns_no_record_from_drawn_ones() -> None:
+    rng = np.random.default_rng(6)
+    Y = np.exp(rng.normal(size=(90, 2)))
+    task, stream = Records(np.ones((90, 1)), Y, Y), Seed.for_tests(1).derive("known key")
+    walked = Rotate(sweeps=5, groups="random", shape="uniform").walk(task, stream).Ystar
+    assert np.abs(walked - Y).max() > 0.5
+    assert np.abs(undone(walked, task, stream, 5) - Y).max() < 1e-9
+    # with the same random numbers any order of the original's records gives the same release: none is told
+    other = Y[rng.permutation(90)]
+    one, two = (Rotate(most=20).walk(replace(task, Y=each, original=each), stream).Ystar for each in (Y, other))
+    assert np.allclose(one, two, rtol=1e-5, atol=1e-8)
+    assert uncertain(one, Y) > 0.9
+
+
+def test_a_hundred_releases_of_drawn_records_do_not_average_back() -> None:
+    """Few sweeps, so that what a start had would still be there; walks from the original show the attack."""
+    frame = victims(60)
+    X, Y = public(frame), confidential(frame)
+    task = Records(X, Y, Y)
+
+    def left(method: Rotate) -> float:
+        made = (method.walk(task, Seed.for_tests(key).derive("hundred")).Ystar for key in range(MANY))
+        return uncertain(split(np.asarray(sum(made)), X)[1], split(Y, X)[1])
+
+    assert left(Rotate(sweeps=2)) < 0.5
+    assert left(Rotate(most=10)) > 0.85  # one fit, and values that are never negative, leave something in any release
 
 
 def test_a_sorted_file_does_not_leak_by_position() -> None:
