@@ -76,6 +76,14 @@ def test_moments_of_super_blocks_are_those_of_the_file(small_blocks: None) -> No
     assert max(found.values()) <= 30
 
 
+def test_heaps_of_super_blocks_are_given_back(small_blocks: None) -> None:
+    frame = people()
+    frame.loc[frame.index % 5 == 0, "y"] = 0.75
+    release = protect(frame, Roles(confidential=["y"], bounds="observed-sign"), Rotate(most=20), seed=Seed.for_tests(1))
+    assert release.certificate.holds
+    assert abs((release.frame["y"] == 0.75).mean() - 0.2) < 0.06
+
+
 @pytest.mark.parametrize("edits", [[], ["t == y + v"], ["t == y + v", "2 * v <= 3 * t + 1", "z <= 9 * y"]])
 def test_whole_numbers_of_super_blocks_keep_the_totals_of_the_file(
     edits: list[str], tmp_path: Path, small_blocks: None

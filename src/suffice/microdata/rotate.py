@@ -63,7 +63,7 @@ class Rotate(Recordwise):
     shape: the law: "copula", the columns' densities and how they go together; "marginals", the densities alone;
         "uniform", all that the limits allow.
     sweeps: so many, and more only while a record stands where it was and others still leave; none: 200, of records
-        that are drawn anew.
+        that are drawn anew (600 where columns are given and groups have more than twelve cells).
     correlation: a target: no residual correlation with the original is above this.
     linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
     groups: who meets whom: "given", anyone, records alike in the given columns, and records about as far out in a
@@ -133,7 +133,8 @@ class Rotate(Recordwise):
         ground, likeness = Constraints.of(records), Likeness.of(records)
         dealer, null = Dealer.of(records, self.groups, self.zeros), likeness.null(stream.generator("null"))
         law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
-        sums = self._sums(records, ground, law) if (anew := self._anew(records)) else None
+        anew = self._unasked(records) and bool(np.array_equal(records.Y, records.original))
+        sums = self._sums(records, ground, law) if anew else None
         drawn = self._drawn(records, ground, dealer, law, sums, stream, progress) if anew else None
         first, repairs = drawn or repaired(records.Y, ground, dealer, stream, progress=progress)
         sums = sums if drawn else None  # the original has its own sums, and they would hold a walk back there
@@ -151,16 +152,16 @@ class Rotate(Recordwise):
         Ystar, ratio = corrected(walker.Y, records, ground)
         sweeps = (walker.sweeps, min(walker.sweeps, schedule.before), repairs)
         walk = Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)
-        if not anew:
+        if not self._unasked(records):
             return walk
         Ystar, ratio = with_heaps(Ystar, ratio, records, ground, law)
         return replace(walk, Ystar=Ystar, ratio=ratio)  # who did not move was counted before: heaps meet
 
-    def _anew(self, records: Records) -> bool:
-        """Whether records are drawn; not with a fixed number of sweeps, a target, groups of one's own, no law, or
-        behind another step."""
+    def _unasked(self, records: Records) -> bool:
+        """Whether records are drawn, and heaps given back; not with a fixed number of sweeps, a target, groups of one's
+        own, no law, or behind another step."""
         asked = self.sweeps is not None or self._target.asked or self.groups in ("near", "far")
-        return not asked and self.shape != "uniform" and bool(np.array_equal(records.Y, records.original))
+        return not asked and self.shape != "uniform" and not records.started
 
     def _sums(self, records: Records, ground: Constraints, law: Densities) -> ColumnSums | None:
         """Those of a large file come out near enough."""
