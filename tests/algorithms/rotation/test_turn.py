@@ -92,6 +92,15 @@ def test_a_plane_is_orthonormal_and_orthogonal_to_x_also_where_columns_vanish() 
     assert np.abs(np.einsum("bg,bgr->br", v, X)).max() < 1e-14
 
 
+def test_planes_of_compiled_loops_are_the_same() -> None:
+    compiled = pytest.importorskip("suffice.algorithms.rotation.compiled")
+    rng = np.random.default_rng(4)
+    X, normals = rng.normal(size=(7, 14, 12)), rng.normal(size=(7, 2, 14))
+    X[3, :, 5] = X[3, :, 1]
+    for one, two in zip(plane(X, normals), plane(X, normals, compiled), strict=True):
+        assert (one == two).all()
+
+
 def test_a_group_without_two_directions_stays() -> None:
     task = replace(skewed(4, 2, given=2), limits=None)  # rank 3 of 4: one direction
     ground, Y, rows = Constraints.of(task), task.Y.copy(), np.array([[0, 1, 2, 3]])

@@ -46,6 +46,13 @@ def turn(Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Ch
 
 
 @_compiled
+def orthonormalised(bases) -> None:
+    """Every group's columns (groups x columns x records), in place."""
+    for i in range(len(bases)):
+        orthonormalise(bases[i])
+
+
+@_compiled
 def along(Y, scale, factor):
     """Where each record stands, as `suffice.algorithms.rotation.compass` tells it."""
     out = np.zeros(len(Y))

@@ -19,6 +19,8 @@ Kernel = Callable[[NDArray[np.float64], Constraints, Densities, NDArray[np.int64
 SWEEP, FEW = 2_500, 600_000
 """What a sweep in NumPy takes before its first record, in records turned; and how many of these take as long as
 loading the compiled loops (measured: 4.9 ms, 1.8 us and 1.25 s)."""
+STEPS = 2_000_000
+"""Products of records and pairs of columns of a sweep, from which on some sweeps take as long as loading does."""
 turned = 0
 
 
@@ -36,6 +38,11 @@ def _module() -> Any | None:
     except (ImportError, OSError, RuntimeError):  # not installed, no room, or nowhere to keep what it compiles
         return None
     return module
+
+
+def loops(records: int, columns: int) -> Any | None:
+    """The module of compiled loops, where groups of so many given columns are made orthonormal in sweep after sweep."""
+    return _module() if columns**2 * records > STEPS else loaded()
 
 
 def kernel(records: int, ahead: int = 1) -> Kernel:

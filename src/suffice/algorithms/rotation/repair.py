@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
+from suffice.algorithms.rotation.kernel import loops
 from suffice.algorithms.rotation.trigonometry import direction
 from suffice.algorithms.rotation.turn import Chance, beside, radii
 from suffice.errors import InfeasibleError
@@ -115,7 +116,9 @@ def _improve(Y: Array, ground: Constraints, groups: Rows, chance: Chance, turns:
 
 def _best(y: Array, ground: Constraints, rows: Rows, normals: Array, turns: Array, scale: Array) -> Array:
     """Of the angles tried, the first that breaks least; standing still only where every other breaks more."""
-    b, d = (np.ascontiguousarray(each.transpose(2, 0, 1)) for each in radii(beside(y), ground, rows, normals))
+    module = loops(len(ground.X), ground.X.shape[1])
+    both = radii(beside(y), ground, rows, normals, module)
+    b, d = (np.ascontiguousarray(each.transpose(2, 0, 1)) for each in both)
     best, least = y, broken(y, ground, rows, scale)
     moved = np.zeros(len(y), dtype=bool)
     for angle in turns.T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,20 +120,24 @@ def _write(Y: Array, new: Array, rows: Rows, good: Flags) -> None:
     Y[rows[good]] = new.transpose(2, 0, 1)[good]
 
 
-def radii(y: Array, ground: Constraints, rows: Rows, normals: Array) -> tuple[Array, Array]:
-    """The radius vectors b and d of every cell (records x columns x groups)."""
+def radii(y: Array, ground: Constraints, rows: Rows, normals: Array, module: Any | None = None) -> tuple[Array, Array]:
+    """The radius vectors b and d of every cell (records x columns x groups); module: compiled loops."""
     b, d = np.empty_like(y), np.empty_like(y)
     if only_plane(ground, len(y)):
         circle_of_three(y, b, d)
         return b, d
-    u, v = plane(ground.X[rows], normals)
+    u, v = plane(ground.X[rows], normals, module)
     circle(y, u, v, ground.root[rows].T, ground.centred, b, d, np.empty_like(y[0]), np.empty_like(y[0]))
     return b, d
 
 
-def plane(X: Array, normals: Array) -> tuple[Array, Array]:
+def plane(X: Array, normals: Array, module: Any | None = None) -> tuple[Array, Array]:
     """Two orthonormal vectors per group (records x groups), orthogonal to its X (groups x records x given) and random
     otherwise; a group without two directions left has a vector that is zero."""
+    if module is not None:
+        bases = np.concatenate([X.transpose(0, 2, 1), normals], axis=1)
+        module.orthonormalised(bases)
+        return np.ascontiguousarray(bases[:, -2].T), np.ascontiguousarray(bases[:, -1].T)
     basis = np.ascontiguousarray(np.concatenate([X.transpose(2, 1, 0), normals.transpose(1, 2, 0)]))
     with np.errstate(divide="ignore", invalid="ignore"):
         orthonormalise(basis)
