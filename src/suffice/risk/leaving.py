@@ -51,8 +51,8 @@ class LeavingMeasure:
         share = min(1.0, max(size, WHOLE * groups if groups > 1 else 0) / n)
         count = max(1, round(n * share))
         jitter = np.random.default_rng(0).random(count)
-        places = np.unique(((np.arange(count) + jitter) * n / count).astype(np.int64))
-        return cls(design, places, min(1.0, size / (n * share)))
+        places = ((np.arange(count) + jitter) * n / count).astype(np.int64)  # in order
+        return cls(design, places[np.diff(places, prepend=-1) > 0], min(1.0, size / (n * share)))
 
     def of(self, aligned: AlignedBlock) -> list[Block]:
         """Records that were drawn anew are nobody's."""
