@@ -7,6 +7,7 @@ from typing import Any
 from suffice.risk.assessment import Assessment
 from suffice.risk.cells import CellsSeen
 from suffice.risk.closeness import Closeness
+from suffice.risk.drawn_models import DrawnModels
 from suffice.risk.explained_columns import ExplainedColumns
 from suffice.risk.freedom import Freedom
 from suffice.risk.held_out import HeldOut
@@ -110,6 +111,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "few_bits": ("few_bits", ()),
     "rare": ("rare", RareCells()),
     "held_out": ("held_out", HeldOut()),
+    "models": ("models", DrawnModels()),
 }
 """The others, by their flat names, and what they are in a quiet release."""
 CALM: dict[str, Any] = {

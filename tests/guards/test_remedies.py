@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Blend, Margins, Roles, Seed, protect
+from suffice import Blend, Margins, Roles, Seed, Synthesis, protect
 from suffice.guards import GUARDS
 from suffice.guards.finding import SEVERITIES
 from suffice.release.release import Release
@@ -114,6 +114,16 @@ GIANT = largest("y", 300)
 ROTATE, D9, D5 = "rotate:sweeps=200", "residual-correlation:d=0.95", "residual-correlation:d=0.5"
 PLACES = [list(names) for names in ("ab", "bc", "cd")]
 CASES: dict[str, Case] = {
+    "leaf": Case(
+        "warn",
+        {"method": Synthesis(m=1, models="cart:least=1")},
+        {"larger leaves": {"method": Synthesis(m=1, models="cart:least=20")}},
+    ),
+    "rare-values": Case(
+        "stop",
+        {"method": Synthesis(m=1, models="cart:least=20,smooth=false")},
+        {"smooth": {"method": Synthesis(m=1, models="cart:least=20")}},
+    ),
     "membership": Case(
         "stop",
         {"confidential": ["y", "z", "v"], "method": "bootstrap:h=0.02"},

@@ -20,6 +20,7 @@ from suffice.guards.canonical_correlation import chance
 from suffice.guards.finding import Finding, check_accepted, enforce, judge
 from suffice.risk.assessment import Assessment
 from suffice.risk.cells import CellsSeen, CellSummary
+from suffice.risk.drawn_models import DrawnModels
 from suffice.risk.equal_cells import EqualCells
 from suffice.risk.group_summary import GroupSummary
 from suffice.risk.held_out import HeldOut
@@ -314,6 +315,15 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("repeated-release", {"ranked": (0.97,), "earlier": (0.1,), "independent": True}, None),
     ("repeated-release", {"earlier": (0.0,) * 1000, "independent": True}, None),  # IPSO may be repeated
     ("repeated-release", {"earlier": (0.99,), "independent": True}, None),  # it adds nothing to what is out
+    ("leaf", {"models": DrawnModels(leaf=10)}, None),
+    ("leaf", {"models": DrawnModels(leaf=9)}, "warn"),
+    ("leaf", {"models": DrawnModels(leaf=3)}, "warn"),
+    ("leaf", {"models": DrawnModels(leaf=2)}, "stop"),
+    ("rare-values", {"models": DrawnModels(handed={"y": 1})}, "stop"),
+    ("rare-values", {"models": DrawnModels(names=("town",))}, "stop"),
+    ("membership", {"models": DrawnModels(found=0.03)}, None),
+    ("membership", {"models": DrawnModels(found=0.05, sd=0.01)}, None),
+    ("membership", {"models": DrawnModels(found=0.051, sd=0.01)}, "warn"),
     ("membership", {"held_out": HeldOut(0.55, 0.0)}, None),
     ("membership", {"held_out": HeldOut(0.551, 0.0)}, "warn"),
     ("membership", {"held_out": HeldOut(0.62, 0.01)}, "warn"),
