@@ -106,6 +106,23 @@ def test_only_chosen_records_are_replaced_and_stay_where_they_were_chosen() -> N
     assert release.certificate.synthesis["kind"] == "partial"
 
 
+@pytest.mark.parametrize("given", ["", "C(region)"])
+def test_records_of_a_number_of_its_own(given: str, tmp_path: Path) -> None:
+    data = people()
+    release = drawn(data, Synthesis(m=2, records=700, rules='smoke == "no" -> cigarettes = -8'), given=given)
+    first, second = release.frames
+    assert len(first) == len(second) == 700
+    assert not first.equals(second)
+    assert (first.dtypes == data[first.columns].dtypes).all()
+    assert (first.cigarettes[first.smoke == "no"] == -8).all()
+    if given:
+        assert set(first.region) == set(data.region)
+    assert release.certificates[0].synthesis["kind"] == "full"
+    assert {each.rule for each in release.findings if each.level in ("stop", "never")} == {"seed"}
+    with pytest.raises(UsageError, match="takes no further step"):
+        drawn(data, Synthesis(records=50).then(suffice.Restore()), confidential=["age"])  # type: ignore[arg-type]
+
+
 def test_normal_scores_keep_heaps_and_plain_values_do_not() -> None:
     data = people()
     heap = [(drawn(data, Synthesis(m=1, models={"income": f"linear:scale={scale}"})).frame.income == 1000).sum()

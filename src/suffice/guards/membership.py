@@ -37,6 +37,6 @@ def membership(risk: Assessment) -> Finding | None:
         "warn",
         f"{share(models.found)} of the records that trial files were drawn from are told to be behind them where 1 % "
         "of others are.",
-        "Ask for larger leaves (models = cart:least=20), which alone lower it, or fewer columns.",
+        "Ask for larger leaves (models = cart:least=20), or fewer columns.",
         {"found": round(models.found, 3)},
     )

@@ -140,6 +140,11 @@ class Method(Exhibit, ABC):
         """For every record which of `apart_of` protects it."""
         return np.zeros(rows.n, dtype=np.int64)
 
+    @property
+    def redraws(self) -> bool:
+        """Whether it draws records of its own, as many as it was told, in place of those of the file."""
+        return False
+
     def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
         """The records that are protected, and judged, where all others leave as they are; None: all."""
         return None

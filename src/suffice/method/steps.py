@@ -60,8 +60,11 @@ class Several(Method):
         return all(step.holes for step in self.steps)
 
     def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
-        if any(step.replaced(rows, design) is not None for step in self.steps):
-            raise UsageError(f"{self.steps[0].name} of some records takes no further step: leave `where` out.")
+        if any(step.redraws or step.replaced(rows, design) is not None for step in self.steps):
+            raise UsageError(
+                f"{self.steps[0].name} of some records, or of a number of its own, takes no further step.\n"
+                "Leave `where` and `records` out."
+            )
         return None
 
     def about(self, design: Design) -> dict[str, Any]:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import CONSTANT, Array
+from suffice.design.design import Design
 from suffice.design.profile import Matrices
 from suffice.errors import InfeasibleError, InputError
-from suffice.method.masked import finite
+from suffice.method.masked import MaskedColumns, finite
 from suffice.method.synthetic import Synthetic, exact_step
 from suffice.protection.aligned import AlignedBlock, Looks
 from suffice.protection.protected import Drawing, Protected, ReleasedColumns, Stratum
 from suffice.protection.runner import small_strata, weighing
 from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
-from suffice.rows.rows import Block
+from suffice.rows.rows import Block, Rows
 from suffice.rows.shuffle import shuffled
+from suffice.seed import Stream
 from suffice.statistics.standing import Standing
 
 Counts = NDArray[np.int64]
@@ -48,6 +50,31 @@ def redrawn(original: Original, method: Synthetic, strata: Strata | None, looks:
     released = ReleasedColumns(original.design.confidential, np.empty((0, original.design.k)))
     about = original.design, original.profile, original.stream, original.centre, standing
     return Protected(original.rows, released, found, *about, _seen(original, values, looks), {}, drawn)
+
+
+class DrawingModels(Protocol):
+    """A method that draws the confidential columns of records whose given ones are those of some of the file."""
+
+    @property
+    def records(self) -> int | None: ...
+
+    def made(self, rows: Rows, design: Design, stream: Stream, places: Counts) -> MaskedColumns: ...
+
+
+def from_models(original: Original, method: Any, looks: Looks) -> Protected:
+    """Records whose given columns are those of records drawn from the file, and all others follow from models."""
+    models: DrawingModels = method
+    design, rows, count = original.design, original.rows, models.records or original.rows.n
+    stratum, standing = original.learnt()
+    places = original.stream.generator("places").integers(rows.n, size=count)
+    made = models.made(rows, design, original.stream, places)
+    stratum = replace(stratum, remarks=made.remarks, anew=True, makes=made.makes, facts=made.facts)
+    values = np.column_stack([made.columns[name] for name in design.confidential])
+    said = f"{count:,} records drawn anew in place of {rows.n:,}: none of them stands for one of the original"
+    drawn = Drawing(dict(made.columns), places, count, False, (said,))
+    released = ReleasedColumns(design.confidential, np.empty((0, design.k)))
+    about = design, original.profile, original.stream, original.centre, standing
+    return Protected(rows, released, (stratum,), *about, _seen(original, values, looks), {}, drawn)
 
 
 def _learnt(original: Original, method: Synthetic, strata: Strata) -> Iterator[tuple[Stratum, Any]]:

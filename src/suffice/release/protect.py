@@ -162,6 +162,10 @@ def _protected(
                     from suffice.protection.drawing import redrawn
 
                     done = redrawn(again, method, strata, looks)
+                elif method.redraws:
+                    from suffice.protection.drawing import from_models
+
+                    done = from_models(again, method, looks)
                 else:
                     done = replace(protected(again, method, start, strata, looks), again=trial, first=said)
                 if not made:

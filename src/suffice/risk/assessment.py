@@ -346,7 +346,7 @@ def _drawn_copies(done: Protected, method: Method) -> tuple[int, float]:
     What goes by tables draws the combinations that these have: rare ones are judged by a rule of their own.
     """
     assert done.drawn is not None
-    if not method.learns or method.tables(done.design):
+    if not method.learns or method.tables(done.design) or done.strata[0].facts:
         return 0, 0.0
     names, rng = done.design.confidential, np.random.default_rng(1)
     drawn = [done.drawn.columns[name] for name in names]

@@ -59,7 +59,8 @@ class DrawnModels:
             if name in levels:
                 names += [name] if counts[counts <= FEW].sum() > LIKE_NAMES * len(y) else []
             elif name in facts["rough"]:
-                released = as_float(done.aligned.gather([RELEASED + name])[RELEASED + name])
+                after = done.aligned.gather([RELEASED + name]) if done.drawn is None else done.drawn.columns
+                released = as_float(after[name if done.drawn is not None else RELEASED + name])
                 if again := int(np.isin(values[counts == 1], released).sum()):
                     handed[name] = again
         return cls(facts["leaf"], handed, tuple(names), *(_trials(done, model) if first else ()))

@@ -22,6 +22,7 @@ from suffice.method.parameter import Count, Names, Switch, parameter
 from suffice.method.rowwise import Rowwise
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import all_beside
+from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Kind, Rows, Run
 from suffice.rows.spool import stored
 from suffice.seed import Stream
@@ -122,6 +123,7 @@ class Synthesis(Rowwise):
     order: in which columns are drawn; that of the roles unless told
     where: only records for which this holds are replaced: models are fitted to these, and they are drawn inside it
     rules: skip patterns, which hold in every record
+    records: of each file, fully synthetic: their given columns are those of records drawn from the original
     proper: draw the parameters of the models from their posterior, for each file; trees have none
     margins: categories of which every one- and two-way table is the original's, to the last count: records are chosen
         among three to ten times as many; levels that few records have must be joined first
@@ -154,6 +156,9 @@ class Synthesis(Rowwise):
     order: tuple[str, ...] | None = parameter(Names(), "in which order columns are drawn", None)
     where: str | None = parameter(ConditionRule(), "which records are replaced", None)
     rules: tuple[str, ...] = parameter(SkipRules(), "skip patterns that hold in every record", ())
+    records: int | None = parameter(
+        Count(none="as many as the original, each in its place", low=1), "how many records each file has", None
+    )
     proper: bool = parameter(Switch(), "draw parameters from their posterior", False)
     margins: tuple[str, ...] | None = parameter(
         Names(), "categories whose one- and two-way tables are kept", None, added=True
@@ -166,6 +171,10 @@ class Synthesis(Rowwise):
     def sets(self) -> int:
         return self.m
 
+    @property
+    def redraws(self) -> bool:
+        return self.records is not None
+
     def parameters(self) -> dict[str, object]:
         told = super().parameters()
         return {**told, "models": {name: str(model) for name, model in self.models}}
@@ -174,6 +183,8 @@ class Synthesis(Rowwise):
         names = roles.confidential
         if roles.groups:
             raise UsageError("synthesis draws all records together: give the columns of `groups` as given ones.")
+        if self.redraws and (roles.weight is not None or self.where is not None):
+            raise UsageError("synthesis: records of a number of its own have no weight, and no `where`. Leave it out.")
         if roles.missing == "patterns":
             raise UsageError("synthesis draws which cells are missing: leave missing = patterns out.")
         models = [name for name, _ in self.models if name]
@@ -193,6 +204,7 @@ class Synthesis(Rowwise):
         bound = {
             "given or kept columns": roles.terms.columns or roles.keep or roles.labels,
             "where": self.where,
+            "records": self.records,
             "a weight": roles.weight,
             **({"rules": self.rules, "edits": roles.edits, "whole numbers": roles.integer} if self.exact else {}),
         }
@@ -202,7 +214,7 @@ class Synthesis(Rowwise):
             )
 
     def about(self, design: Design) -> dict[str, object]:
-        full = not design.roles.terms.columns and not design.roles.keep and self.where is None
+        full = self.redraws or (not design.roles.terms.columns and not design.roles.keep and self.where is None)
         kind = "full" if full else "partial"
         exact = ["table"] * bool(self.margins) + ["mean", "covariance"] * self.exact
         return {"kind": kind, "m": self.m, "proper": self.proper, "exact": exact, "two_stage": None}
@@ -260,16 +272,26 @@ class Synthesis(Rowwise):
         held = stored(rows, self.drawn(rows, design, stream), names)
         return MaskedColumns(all_beside(held, names), self._remarks(rows, model), "synthetic", True, model.facts)
 
-    def drawn(self, rows: Rows, design: Design, stream: Stream) -> Iterator[Array]:
-        """New values, run by run."""
-        model = self.learnt(rows, design)
+    def made(self, rows: Rows, design: Design, stream: Stream, places: NDArray[np.int64]) -> MaskedColumns:
+        """New records, with the given columns of those at some places."""
+        model, names = self.learnt(rows, design), design.confidential
+        given = {name: column.take(places) for name, column in rows.gather(model.given).items()} if model.given else {}
+        kinds: dict[str, Kind] = {**{name: rows.kinds[name] for name in given}, "": "integer"}
+        values = np.vstack(list(self.drawn(ArrayRows({**given, "": places}, kinds), design, stream, model)))
+        columns = {name: np.ascontiguousarray(y) for name, y in zip(names, values.T, strict=True)}
+        return MaskedColumns(columns, self._remarks(rows, model), "synthetic", True, model.facts)
+
+    def drawn(self, rows: Rows, design: Design, stream: Stream, model: Sequential | None = None) -> Iterator[Array]:
+        """New values, run by run; model: fitted to other rows than these, whose given columns are all that counts"""
+        needs = () if model is None else ("", *model.given)
+        model = model or self.learnt(rows, design)
         if self.proper:
             model = model.proper(stream.generator("parameters"))
 
         def of(run: Run) -> Array:
             return np.vstack([model(block) for block in run])
 
-        return rows.map(of, (*model.given, *design.confidential), "drawing", stream)
+        return rows.map(of, needs or (*model.given, *design.confidential), "drawing", stream)
 
     def _exact(self, rows: Rows, design: Design, stream: Stream) -> tuple[Array, tuple[str, ...]]:
         """A file in memory, with tables of the original and, where that is asked, its second moments."""

@@ -89,11 +89,12 @@ class Variable:
 
     @cached_property
     def grid(self) -> float | None:
-        """The largest power of ten that all numbers are multiples of; None where they have many digits."""
+        """The largest number that all are multiples of, in whole powers of ten; None where they have many digits."""
         if not len(size := np.abs(self.values[self.values != 0])):
             return 1.0
         possible = (step for step in GRIDS if size.max() < DIGITS * step and size.min() > 0.5 * step)
-        return next((each for each in possible if (np.abs(size / each - np.rint(size / each)) < 1e-6).all()), None)
+        step = next((each for each in possible if (np.abs(size / each - np.rint(size / each)) < 1e-6).all()), None)
+        return None if step is None else step * int(np.gcd.reduce(np.rint(size / step).astype(np.int64)))
 
     @cached_property
     def own(self) -> Flags:
@@ -109,8 +110,9 @@ class Variable:
     def on_grid(self, y: Array) -> Array:
         if self.grid is None:
             return y
-        step = self.grid
-        return np.asarray(np.rint(y / step) * step if step >= 1 else np.rint(y * round(1 / step)) / round(1 / step))
+        step, parts = self.grid, round(1 / self.grid)  # so that .1 is the decimal .1
+        fine = step < 1 and abs(parts * step - 1) < 1e-9
+        return np.asarray(np.rint(y * parts) / parts if fine else np.rint(y / step) * step)
 
 
 @dataclass(frozen=True, repr=False)

@@ -123,14 +123,20 @@ class _Growth:
         """Fills in the best column of every node, and its bins that go left."""
         nodes, Y = len(chosen), self.Y[rows]
         counted = None if self.counted is None else self.counted[rows]
-        best = np.full(nodes, self.worth)
-        enough = np.bincount(node, counted, nodes) >= 2 * self.least
         total = np.stack([np.bincount(node, y, nodes) for y in Y.T])
         own = (total**2).sum(axis=0) / np.bincount(node, minlength=nodes)
-        for j, ranked in enumerate(self.ranked):
-            found = self._by(self.bins[rows, j], node, nodes, Y, counted, ranked)
-            better = (found.gain - own > best) & enough
-            best[better], chosen[better], go[better] = (found.gain - own)[better], j, found.left[better]
+        impure = np.bincount(node, (Y * Y).sum(axis=1), nodes) - own > self.worth
+        at = np.flatnonzero((np.bincount(node, counted, nodes) >= 2 * self.least) & impure)  # others are leaves
+        place = np.full(nodes, -1)
+        place[at] = np.arange(len(at))
+        alive = place[node] >= 0
+        rows, node, Y, own = rows[alive], place[node[alive]], Y[alive], own[at]
+        counted, best = None if counted is None else counted[alive], np.full(len(at), self.worth)
+        for j, ranked in enumerate(self.ranked if len(at) else ()):
+            found = self._by(self.bins[rows, j], node, len(at), Y, counted, ranked)
+            better = np.flatnonzero(found.gain - own > best)
+            best[better], chosen[at[better]] = (found.gain - own)[better], j
+            go[at[better]] = found.left[better]
 
     def _by(self, bins: Bins, node: Codes, nodes: int, Y: Array, counted: Array | None, ranked: bool) -> _Splits:
         width, key = self.width, node * self.width + bins
