@@ -48,8 +48,9 @@ class LinkMeasure:
     @classmethod
     def of_records(cls, Y: Array, Ystar: Array, scale: Array, columns: tuple[int, ...] = ()) -> LinkMeasure:
         """columns: where theirs stand among the confidential ones"""
-        one, two = (np.nan_to_num(A / scale) for A in (Y, Ystar))
-        return cls(columns, scale, one, np.linalg.norm(two - one, axis=1))
+        one, two = (_scaled(A, scale) for A in (Y, Ystar))
+        two -= one
+        return cls(columns, scale, one, np.sqrt(np.einsum("ij,ij->i", two, two)))
 
     @classmethod
     def of_sample(cls, sample: RecordSample, columns: tuple[int, ...] = (), most: int | None = None) -> LinkMeasure:
@@ -63,7 +64,7 @@ class LinkMeasure:
 
     def compared(self, released: Array) -> NDArray[np.int64]:
         """Nearer ones, and those as near, among some released records: sums over all of them are those of the file."""
-        released = np.nan_to_num(released / self.scale)
+        released = _scaled(released, self.scale)
         if len(self.Y) * len(released) > SMALL:
             from suffice.algorithms.nearer import as_near  # compiled loops, where they are worth it
 
@@ -90,6 +91,12 @@ class LinkMeasure:
 
     def matches(self, found: NDArray[np.int64], n: int) -> Matches:
         return Matches(len(self.Y), float(self.links(found).sum()), len(self.Y) / n)
+
+
+def _scaled(A: Array, scale: Array) -> Array:
+    """In units of each column; what is missing is 0, which one sum tells for all."""
+    scaled = np.asarray(A / scale)
+    return scaled if np.isfinite(scaled.sum()) else np.nan_to_num(scaled, copy=False)
 
 
 def linkage(sample: RecordSample) -> Matches:
