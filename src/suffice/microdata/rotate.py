@@ -144,7 +144,8 @@ class Rotate(Recordwise):
             walker.dealer = dealer
         if drawn is None:
             reason, course = self._walked(walker, records, likeness)
-            walker.until_all_moved(records.original)
+            if self.sweeps != 0:
+                walker.until_all_moved(records.original)
         else:
             reason, course = self._settled(walker, records), ()
         if progress is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.decomposition import gqr
+from suffice.method.isometric import Isometric
 from suffice.method.method import Method
 from suffice.protection.aligned import AlignedBlock, BlockMeasure
 from suffice.protection.protected import Protected
@@ -285,7 +286,7 @@ def _likeness(
             by_chance(made.aligned, made.design, _strata(made)) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),
             tuple(map(float, ends)),
-            made.seen["signs"],
+            made.seen["signs"] if isinstance(method, Isometric) else None,  # a walk is not made again for these
             carried and old,
         )
 
