@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import suffice
-from suffice import Ipso, Roles, pool, protect
+from suffice import Ipso, Resize, Roles, pool, protect
 from suffice.errors import InputError, UsageError
 from suffice.files.source import digest_of
 from suffice.release.pool import KnownRule
@@ -175,3 +175,11 @@ def test_the_command(tmp_path, capsys):
         suffice.pool(paths, "y ~ C(sex) + x").estimates[2]
     )
     assert "sex[m]" in result.output
+
+
+def test_another_number_of_records_is_told_and_counted(monkeypatch):
+    monkeypatch.setattr(Resize, "about", lambda self, design: {"kind": "full", "m": 1})
+    release = protect(frame(5)[["x", "y"]], Roles(confidential=["x", "y"]), Resize(m=3 * N))
+    assert release.certificate.synthesis["records"] == N
+    one = pool([release.frame], mean, rule="T_s")
+    assert pool(release, mean).errors ** 2 == pytest.approx(one.errors**2 * (3 + 1) / 2)

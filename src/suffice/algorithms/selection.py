@@ -136,7 +136,7 @@ def approached(places: Places, pattern: Codes, features: Array, target: Array, d
 
 def _paired(inside: Flags, pattern: Codes, draws: np.random.Generator) -> tuple[Places, Places]:
     """Some chosen records, each with another one of its pattern that was not."""
-    mixed = draws.permutation(len(inside))
+    mixed = draws.permutation(len(inside))[: 10 * CANDIDATES]
     mixed = mixed[np.argsort(pattern[mixed], kind="stable")]
     first = np.searchsorted(pattern[mixed], pattern[mixed])
     keys = []

@@ -79,9 +79,12 @@ class Attestation:
         named = [name for name in COMPARED if name in kept]
         named += ["*".join(table) for table in tables if not any({*"*,"} & {*name} for name in table)]
         options += [] if asks <= kept else ["--keeps", ",".join(named)]
+        about = self.method.about(self.design)
+        if about and found.rows != self.rows.n:  # variances are then those of another number of records
+            about |= {"records": self.rows.n}
         return replace(
             found,
-            synthesis=self.method.about(self.design),
+            synthesis=about,
             negative={name: cells for name, cells in found.negative.items() if name not in self.coded},
             accepted={rule: " ".join(reason.split()) for rule, reason in accepted.items()},
             verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *options]) if named else "",
