@@ -13,7 +13,6 @@ from suffice.method.method import Method
 from suffice.method.synthetic import Synthetic, records_of
 from suffice.protection.protected import Protected
 from suffice.risk.leaving import cells_at
-from suffice.risk.membership import membership
 from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Rows
 from suffice.seed import Seed
@@ -43,6 +42,8 @@ def held_out(done: Protected, method: Method) -> HeldOut:
     first = getattr(method, "steps", (method,))[0]
     if not (isinstance(first, Synthetic) and first.learns) or first.aligned or done.rows.n < 2 * LEAST:
         return HeldOut()
+    from suffice.risk.membership import membership  # SciPy's statistics, where they are wanted
+
     design, rng = done.design, np.random.default_rng(0)
     place = rng.permutation(done.rows.n)[: 2 * MOST]
     columns = {name: cells_at(values, place) for name, values in done.rows.gather(design.columns).items()}
