@@ -213,7 +213,9 @@ def test_bounds_are_not_forgiven_by_what_the_largest_cell_would_not_feel():
 @pytest.mark.parametrize("unit", [1.0, 0.01, 0.25])
 def test_the_decimals_of_a_text_file_add_up_exactly(unit: float):
     table = made(11, (4, 5))
-    table = replace(table, values={"v": np.round(table.values["v"] * unit, 2)}, contributors=None, holding=None)
+    inner = np.setdiff1d(np.arange(len(table)), table.totals)
+    sums = Kernel(table).sums @ np.round(table.values["v"][inner] * unit, 2)  # of cents, with rounding digits
+    table = replace(table, values={"v": sums}, contributors=None, holding=None)
     found = adjust(table, some(table), seed=Seed.for_tests(3))
     assert found.unsafe == 0
     assert found.printed
@@ -272,6 +274,9 @@ def test_what_stands_against_a_statistic_is_named():
         )
     assert "the mean of alone" in str(told.value)
     assert "fewer statistics kept" in str(told.value)
+    a, secret = table.values["v"], some(table, secret=1)
+    with pytest.raises(InfeasibleError, match=r"possible: wider bounds of what everybody knows\."):
+        adjust(table, secret, known={"v": (0.99 * a, 1.01 * a)})
     with pytest.raises(InfeasibleError, match="larger capacities"):
         adjust(table, some(table, secret=1), fixed=[c for c in range(len(table)) if c not in inner], capacity=0.0)
 

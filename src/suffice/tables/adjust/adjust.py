@@ -82,7 +82,7 @@ def adjust(
     request = AdjustmentRequest(table, given, objective, sizes, q, keep, whole, stream, tilt)
     limits = capacity, fixed, known or {}
     family = CellSets.of(table, request.names, sets) if keep else None
-    search = AdjustmentSearch(request, family, signs, Budget(seconds, (1 - SHARE) * gap, progress), repair)
+    search = AdjustmentSearch(request, limits, family, signs, Budget(seconds, (1 - SHARE) * gap, progress), repair)
     problem, choice = search.chosen(request.problem(*limits), request.problem(*limits, ends=False))
     y, places = search.finished(problem, choice.y)
     statistics = family.promise(keep, not whole) if family and keep else None

@@ -9,13 +9,13 @@ from math import ceil, log2
 import numpy as np
 from scipy import sparse
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import EPS, Array
 from suffice.tables.grid import Places
 from suffice.tables.table import Table
 
 FINE, FINEST = 36, 52
 """Binary digits below the largest cell that changes are rounded to: beyond the solver's, and the last ones."""
-OWN, SOME = 4096, 1024
+OWN, SOME = 4096, 128
 """Parts that the least level is to have in changes that are plain decimals, and that it has at least."""
 DIGITS = 15
 """Significant decimal digits that a number has and text repeats."""
@@ -42,10 +42,11 @@ class Grain:
         if not (0 < least < np.inf and most > 0):
             return None
         binary = min(max(ceil(log2(OWN / least)), 0), most)
-        if least * 2**binary >= SOME and (a * 2**binary % 1 == 0).all():
-            return cls(2.0**-binary)
+        if (a * 2**most % 1 == 0).all():  # sums are exact as numbers, too
+            return cls(2.0**-binary) if least * 2**binary >= SOME and (a * 2**binary % 1 == 0).all() else None
         for places in range(most + 1):
-            if least * 10**places >= SOME and (np.round(a, places) == a).all():
+            near = np.abs(np.round(a, places) - a) <= 16 * EPS * np.abs(a).max()  # sums have rounding digits
+            if least * 10**places >= OWN / 10 and near.all():
                 return cls(10.0**-places, places)
         return None
 

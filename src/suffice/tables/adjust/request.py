@@ -26,6 +26,10 @@ TILT = 1e-6
 """By how much the key makes one direction of a cell cheaper: it decides between those that cost the same."""
 
 
+Limits = tuple[float | Mapping[str, Array], Sequence[int], Mapping[str, tuple[Array, Array]]]
+"""Capacities, fixed cells, and between which everybody knows the cells to be, by value."""
+
+
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class AdjustmentRequest:
     """What is asked of the cells of a table."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError
@@ -15,7 +14,7 @@ from suffice.tables.adjust.explain import explain
 from suffice.tables.adjust.kernel import FINEST, Kernel, drift, rounded, steps
 from suffice.tables.adjust.moments import CellSets, newton
 from suffice.tables.adjust.problem import Problem, Signs
-from suffice.tables.adjust.request import AdjustmentRequest
+from suffice.tables.adjust.request import AdjustmentRequest, Limits
 from suffice.tables.adjust.signs import LARGE, Budget, Directions, alternating, blocks, exact, ordering
 from suffice.tables.adjust.squares import descended, squares
 from suffice.tables.adjust.whole import whole_changes
@@ -33,11 +32,13 @@ NEAR = 0.01
 class AdjustmentSearch:
     """How the changes of a request are found.
 
+    limits: capacities, fixed cells and what everybody knows
     family: sets whose statistics stay
     repair: where the ordering does not fit, directions of the smallest cells are chosen
     """
 
     asked: AdjustmentRequest
+    limits: Limits
     family: CellSets | None
     how: str
     limit: Budget
@@ -95,7 +96,18 @@ class AdjustmentSearch:
         share = self.asked.draws("sizes")
         ups = np.where(secret & over, up + share * (np.abs(y) - up) * (1 - 1e-6), problem.up)
         downs = np.where(secret & under, down + share * (np.abs(y) - down) * (1 - 1e-6), problem.down)
+        ups, downs = self._grained(ups, up), self._grained(downs, down)
         return replace(problem, up=ups, down=downs), int((secret & (over | under)).sum())
+
+    def _grained(self, sizes: Array, level: Array) -> Array:
+        """Sizes in multiples of what changes are, where these are not below the level."""
+        found, width = sizes.copy(), len(self.asked.table)
+        for number in range(len(self.asked.given)):
+            own, grain = slice(number * width, (number + 1) * width), self.asked.grain(number)
+            if grain is not None:
+                less = grain.below(sizes[own])
+                found[own] = np.where(less >= level[own], less, sizes[own])
+        return found
 
     def _chosen(self, problem: Problem) -> Directions:
         asked, bound = self.asked, np.nan
@@ -165,23 +177,21 @@ class AdjustmentSearch:
         asked = self.asked
         said = self.family.promise(asked.keep).said if self.family is not None and asked.keep else []
         problem = self._with_statistics(problem)
-        wide, movable = float(np.abs(problem.original).sum()), problem.original != 0
-        free = movable & ~problem.sensitive
-        floor = -wide if (problem.original < 0).any() else -problem.original
-        secret = problem.sensitive
+        bare = replace(
+            asked, given=tuple(replace(each, forced=0 * each.sensitive, capacity=None) for each in asked.given)
+        )
+        capacity, fixed, known = self.limits
+        room = {name: np.full(len(asked.table), np.abs(asked.table.values[name]).sum()) for name in asked.names}
         healed = {
-            f"a larger q than {asked.q:g}": replace(
-                problem,
-                low=np.where(secret, np.maximum(4 * problem.low, floor), problem.low),
-                high=np.where(secret, 4 * problem.high, problem.high),
-            ),
-            "larger capacities, or fewer fixed cells": replace(
-                problem, low=np.where(free, floor, problem.low), high=np.where(free, wide, problem.high)
-            ),
+            f"a larger q than {asked.q:g}": replace(asked, q=4 * asked.q).problem(*self.limits, ends=False),
+            "larger capacities, or fewer fixed cells": bare.problem(room, (), known, ends=False),
         }
+        if known or any(each.known is not None for each in asked.given):
+            free = replace(asked, given=tuple(replace(each, known=None) for each in asked.given))
+            healed["wider bounds of what everybody knows"] = free.problem(capacity, fixed, {}, ends=False)
+        healed = {remedy: self._with_statistics(other) for remedy, other in healed.items()}
         if said:
-            none = sparse.csr_array((0, len(problem.original)))
-            healed["fewer statistics kept"] = replace(problem, kept=none, right=np.zeros(0))
+            healed["fewer statistics kept"] = asked.problem(*self.limits, ends=False)
         if signs is not None:
             healed = {"directions that are not those of the ordering": problem, **healed}
         return explain(asked.table, asked.names, problem, said, healed, signs)
