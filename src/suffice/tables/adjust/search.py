@@ -177,9 +177,8 @@ class AdjustmentSearch:
         asked = self.asked
         said = self.family.promise(asked.keep).said if self.family is not None and asked.keep else []
         problem = self._with_statistics(problem)
-        bare = replace(
-            asked, given=tuple(replace(each, forced=0 * each.sensitive, capacity=None) for each in asked.given)
-        )
+        none = np.zeros(len(asked.table), dtype=bool)
+        bare = replace(asked, given=tuple(replace(each, forced=none, capacity=None) for each in asked.given))
         capacity, fixed, known = self.limits
         room = {name: np.full(len(asked.table), np.abs(asked.table.values[name]).sum()) for name in asked.names}
         healed = {
