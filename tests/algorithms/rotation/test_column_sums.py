@@ -144,7 +144,7 @@ def test_a_turn_is_accepted_with_its_own_chance(back: bool) -> None:
     assert 0.2 < chance < 0.8 if back else chance == 1
 
 
-def test_no_sum_tells_a_giant_within_a_twentieth() -> None:
+def test_no_sum_tells_a_giant_within_a_tenth() -> None:
     """Moving it by as much, which changes nothing but its powers, is no more than a unit of each sum."""
     Y = money(300)
     Y[0, 0] = 5 * Y[:, 0].max()
@@ -153,5 +153,5 @@ def test_no_sum_tells_a_giant_within_a_twentieth() -> None:
         assert sums is not None
         z, up = float((Y[0, 0] - sums.mean[0]) * sums.inverse[0]), 1 + share
         third, fourth = np.linalg.norm(sums.W[0]) * (up**3 - 1) * z**3, sums.fourth[0] * (up**4 - 1) * z**4
-        assert third < 1.2
-        assert 1 < fourth < 1.2
+        assert third < 1.4
+        assert 1 < fourth < 1.4

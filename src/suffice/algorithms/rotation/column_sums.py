@@ -14,7 +14,7 @@ from suffice.algorithms.rotation.densities import Densities
 THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.05, 0.7
 """How far these sums may be from the original's: third powers so many errors of a sample, but no less than a share of
 their sum; fourth powers a share; counts so many errors."""
-TOLD = 0.05
+TOLD = 0.1
 """A share of the largest value within which no unit tells it: a sum of r-th powers of which one record has a share s,
 and which is kept within u of itself, tells that record within u / (r s)."""
 LEAN = 1.0
