@@ -73,7 +73,7 @@ class ColumnSums:
         error = np.sqrt(np.maximum(np.diag(V), (ALONE * size) ** 2))
         three, four = (np.abs(Z**r * weight[:, None]).max(axis=0) for r in (3, 4))
         wide = 1.0 if closely else WIDE
-        unit = wide * np.maximum.reduce([THIRD * error, LEAST * size, 3 * TOLD * three])
+        unit = np.maximum.reduce([wide * THIRD * error, wide * LEAST * size, 3 * TOLD * three])
         s, U = np.linalg.eigh(V / np.outer(error, error))
         many = min(CUTS, n // BETWEEN) if closely else 0
         share = np.arange(1, many + 1) / (many + 1)
@@ -82,7 +82,7 @@ class ColumnSums:
             open_ = (Y[:, j] != 0) | ~law.empty[j]
             cuts[:, j] = law.quantiles(j, share, Y[:, j])
             count[:, j] = 1 / (COUNT * np.sqrt((weight[open_] ** 2).sum() * share * (1 - share)))
-        within = wide * np.maximum(FOURTH * (weight @ Z**4), 4 * TOLD * four)
+        within = np.maximum(wide * FOURTH * (weight @ Z**4), 4 * TOLD * four)
         fourth = np.divide(1, within, out=np.zeros(k), where=inverse > 0)
         made = cls(
             mean, inverse, U / np.sqrt(np.maximum(s, ALONE)) / unit[:, None], fourth, cuts, count, w, np.zeros(0)
