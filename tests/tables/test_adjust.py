@@ -304,7 +304,11 @@ def test_an_interrupt_by_hand_gives_the_best_found_and_says_so(by: str):
         if len(told) == 1:
             signal.raise_signal(signal.SIGINT)
 
-    found = adjust(table, some(table, secret=30), progress=stop, seed=Seed.for_tests(1))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # work in the background ignores it
+    try:
+        found = adjust(table, some(table, secret=30), progress=stop, seed=Seed.for_tests(1))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert holds(found)
     assert found.stopped
     assert "ended by hand" in found.text()

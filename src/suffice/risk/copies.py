@@ -59,7 +59,7 @@ class Copies:
 
 def by_chance(aligned: Rows, design: Design, strata: Labels | None) -> float:
     """Copies to be expected if released rows stood anywhere in their stratum, of n records: one of every n - 1 that are
-    another's of it, whose values nobody else has. Own ones count as if they might stand anywhere in the file.
+    another's of it, whose values nobody else has. Own ones are what is judged, and no chance.
 
     Whole numbers meet by chance, and values that are dealt in a small group; numbers of many digits do not.
     """
@@ -69,7 +69,7 @@ def by_chance(aligned: Rows, design: Design, strata: Labels | None) -> float:
     rows = np.flatnonzero(place >= 0)
     others = rows[place[rows] != rows]
     inside = labels[others[labels[others] == labels[place[others]]]]
-    return float((1 / np.maximum(np.bincount(labels)[inside] - 1, 1)).sum()) + (len(rows) - len(others)) / n
+    return float((1 / np.maximum(np.bincount(labels)[inside] - 1, 1)).sum())
 
 
 def drawn_again(rows: Rows, names: tuple[str, ...], drawn: Array) -> int:
