@@ -68,6 +68,21 @@ def test_a_regression_that_is_kept_has_the_interval_of_the_original(release):
     assert found.freedom == pytest.approx(original.freedom)
 
 
+def test_records_with_missing_cells_are_dropped_where_that_is_asked():
+    data = people()
+    data.loc[::5, "income"] = np.nan
+    data.loc[1::7, "sex"] = None
+    roles, whole = Roles(confidential=[*MARGINS, *NUMBERS], missing="drop"), data.dropna()
+    release = protect(data, roles, Synthesis(m=2, margins=MARGINS).then(Restore()))
+    for frame in release.frames:
+        assert gram(frame) == pytest.approx(gram(whole), abs=1e-11 * N)
+    drawn = protect(data, roles, Synthesis(m=1)).frame
+    assert len(drawn) == len(whole)
+    assert not drawn.isna().any(axis=None)
+    with pytest.raises(UsageError, match="use missing = drop"):
+        protect(data, ROLES, Synthesis(m=2, margins=MARGINS).then(Restore()))
+
+
 def test_margins_alone_leave_numbers_and_types_as_they_were_drawn():
     frame = protect(people(), ROLES, Synthesis(m=1, margins=MARGINS)).frame
     for pair in (["sex", "edu"], ["sex", "work"], ["edu", "work"]):

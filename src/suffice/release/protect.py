@@ -120,7 +120,7 @@ def _protected(
         roles = method.given(roles)
         data = in_encoding(data, encoding)
         source = open_rows(data, threads, progress)
-        coding = Coding.learn(source, roles, method.kinds, method.holes)
+        coding = Coding.learn(source, roles, method.kinds, method.holes and roles.missing != "drop")
         rows = coding.encoded(source)
         start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
         whole = rows
