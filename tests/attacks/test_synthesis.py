@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Cart, Release, Roles, Synthesis, protect
+from suffice import Cart, Distort, Margins, Release, Roles, Synthesis, protect
 from suffice.errors import GuardError
+from suffice.method.method import Method
+from suffice.seed import Seed
 
 NAMES = ["age", "town", "job", "income"]
 
@@ -74,6 +76,31 @@ def test_the_largest_income_is_handed_on_unless_smoothed(tmp_path) -> None:
 def test_names_are_no_category() -> None:
     data = people().assign(town=[f"person {i}" for i in range(300)])
     assert levels(drawn(Cart(), data))["rare-values"] == "stop"
+    permuted = protect(data, Roles(confidential=["town", "job"]), Margins())
+    assert set(permuted.frame.town) == set(data.town)
+    assert levels(permuted)["rare-values"] == "stop"
+
+
+@pytest.mark.parametrize(
+    ("few", "method"),
+    [
+        (3, Synthesis(m=1)),
+        (3, Synthesis(m=1, models="linear:scale=quantile")),
+        (30, Synthesis(m=1, models={"cars": "ordered"})),
+        (12, Distort()),
+    ],
+    ids=str,
+)
+def test_the_one_large_number_of_a_column_of_few_is_seen(few: int, method: Method) -> None:
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"cars": rng.integers(few, size=400), "income": rng.normal(size=400)})
+    common = protect(data, Roles(confidential=["cars", "income"]), method)
+    assert "rare-values" not in levels(common)
+    data.loc[7, "cars"] = 987_654
+    found = [protect(data, Roles(confidential=["cars", "income"]), method, seed=Seed.for_tests(i)) for i in range(6)]
+    seen = [(each.frame.cars == 987_654).any() for each in found]
+    assert any(seen)
+    assert [levels(each).get("rare-values") == "stop" for each in found] == seen
 
 
 def test_members_are_told_by_leaves_of_one() -> None:

@@ -19,7 +19,9 @@ def rare_values(risk: Assessment) -> Finding | None:
     values = sum(handed.values())
     told = [f"{count(values, 'value')} of one record drawn as they are in {listed(handed)}"] if handed else []
     told += [f"most levels of {listed(names)} are those of one or two records"] if names else []
-    heals = ["let trees draw them between their neighbours (smooth=true)"] if handed else []
+    heals = ["let trees draw them between their neighbours (smooth=true), or join values if there are few"] * bool(
+        handed
+    )
     heals += ["name it as identifier, or join its levels first"] if names else []
     figures = {"values": values, "columns": len(handed) + len(names)}
     return Finding("rare-values", "stop", f"{'; '.join(told)}.", f"{'; '.join(heals).capitalize()}.", figures)

@@ -29,7 +29,7 @@ FEW, LIKE_NAMES = 2, 0.2
 
 @dataclass(frozen=True)
 class DrawnModels:
-    """Counts, shares and names of columns; nothing where no models were drawn from.
+    """Counts, shares and names of columns; nothing where records were neither drawn from models nor by tables.
 
     leaf: different records of the smallest leaf of all trees
     handed: values of one record that are in the release, by column, where models hand values on
@@ -49,7 +49,7 @@ class DrawnModels:
         """first: of several files, which are drawn from the same models: trials are made for one"""
         model: Any = getattr(method, "steps", (method,))[0]
         facts = done.strata[0].facts
-        if not facts:
+        if not facts and not model.learns and not model.tables(done.design):
             return cls()
         handed, names = {}, []
         levels = done.rows.coding.levels
@@ -58,11 +58,14 @@ class DrawnModels:
             values, counts = np.unique(y, return_counts=True)
             if name in levels:
                 names += [name] if counts[counts <= FEW].sum() > LIKE_NAMES * len(y) else []
-            elif name in facts["rough"]:
+            elif name in facts.get("rough", ()) or (not facts and model.learns):
                 after = done.aligned.gather([RELEASED + name]) if done.drawn is None else done.drawn.columns
                 released = as_float(after[name if done.drawn is not None else RELEASED + name])
-                if again := int(np.isin(values[counts == 1], released).sum()):
+                again = int(np.isin(values[counts == 1], released).sum())
+                if again and (facts or np.isin(released, values).all()):  # not met by chance
                     handed[name] = again
+        if not facts:
+            return cls(handed=handed, names=tuple(names))
         return cls(facts["leaf"], handed, tuple(names), *(_trials(done, model) if first else ()))
 
 

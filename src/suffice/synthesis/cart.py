@@ -14,6 +14,9 @@ from suffice.method.parameter import Count, Switch, parameter
 from suffice.synthesis.model import ModelFit, Places, SynthesisModel
 from suffice.synthesis.variable import Board, Variable
 
+NEIGHBOURS = 5
+"""Different values of a column, at least, for one to be drawn between others."""
+
 
 @dataclass(frozen=True)
 class Cart(SynthesisModel):
@@ -68,7 +71,8 @@ class TreeFit(ModelFit):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        return {"leaf": self.smallest, "smooth": self.smooth or bool(self.target.levels)}
+        smooth = self.smooth and len(self.target.values) >= NEIGHBOURS
+        return {"leaf": self.smallest, "smooth": smooth or bool(self.target.levels)}
 
 
 def smoothed(target: Variable, y: Array, u: Array) -> Array:
@@ -79,7 +83,7 @@ def smoothed(target: Variable, y: Array, u: Array) -> Array:
     17.0
     """
     values = target.values
-    if len(values) < 5:
+    if len(values) < NEIGHBOURS:
         return y
     place = np.searchsorted(values, y).clip(max=len(values) - 1)
     rare = target.own[place] & (values[place] == y)

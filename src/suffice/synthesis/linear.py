@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.method.parameter import Choice, parameter
-from suffice.synthesis.cart import smoothed
+from suffice.synthesis.cart import NEIGHBOURS, smoothed
 from suffice.synthesis.model import ModelFit, Places, SynthesisModel
 from suffice.synthesis.predictors import Predictors
 from suffice.synthesis.variable import Board, Variable
@@ -75,6 +75,10 @@ class LinearFit(ModelFit):
         ends = np.cumsum(self.target.counts) / self.target.counts.sum()
         y = self.target.values[np.searchsorted(ends, ndtr(z)).clip(max=len(ends) - 1)]
         return smoothed(self.target, y, draws.random(len(z)))
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {"smooth": not self.scores or len(self.target.values) >= NEIGHBOURS}
 
 
 def normal_scores(y: Array) -> Array:

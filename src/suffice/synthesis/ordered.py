@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -58,6 +58,10 @@ class ScaleFit(ModelFit):
             return self.values[np.searchsorted(self.cuts, eta[rows] + np.log(u / (1 - u)))]
 
         return self.inside(drawn, low, high)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {"smooth": False}  # the values are those that there were
 
 
 def _fitted(X: Array, codes: Places, classes: int) -> tuple[Array, Array, Array]:

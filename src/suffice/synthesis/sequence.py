@@ -100,9 +100,9 @@ class Sequential:
     @property
     def facts(self) -> dict[str, Any]:
         """The smallest leaf of all trees, and the columns whose rare values are handed on."""
-        fits = [(each.name, fit) for each in self.stages for fit in (each.holed, each.fit) if fit is not None]
-        leaves = [fit.facts["leaf"] for _, fit in fits if "leaf" in fit.facts]
-        rough = tuple(dict.fromkeys(name for name, fit in fits if not fit.facts.get("smooth", True)))
+        fits = [fit for each in self.stages for fit in (each.holed, each.fit) if fit is not None]
+        leaves = [fit.facts["leaf"] for fit in fits if "leaf" in fit.facts]
+        rough = tuple(each.name for each in self.stages if each.fit and not each.fit.facts.get("smooth", True))
         return {"leaf": min(leaves, default=None), "rough": rough}
 
     def __call__(self, block: Block) -> Array:
