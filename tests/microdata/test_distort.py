@@ -79,6 +79,14 @@ def test_frequencies_where_no_family_fits() -> None:
     assert any("drawn from frequencies" in each and "normal 0." in each for each in told)
 
 
+def test_values_of_one_record_are_not_handed_on() -> None:
+    """Few records have few values, and a column of few may have one that is somebody's own."""
+    ten = protect(pd.DataFrame({"x": LIEW}), Roles(confidential=["x"]), Distort()).frame
+    assert not {*ten.x} & {*LIEW}
+    fines = pd.DataFrame({"fine": np.append(np.tile([0.0, 100.0, 250.0], 50), 987_654.0)})
+    assert {*protect(fines, Roles(confidential=["fine"]), Distort()).frame.fine} == {0.0, 100.0, 250.0}
+
+
 def test_ranks_are_kept_or_not() -> None:
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["x", "y"]).assign(z=1.0)

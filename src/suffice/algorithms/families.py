@@ -13,6 +13,10 @@ from suffice.algebra.array import Array
 
 FEW = 20
 """Different values, at most, of a column that is drawn by its frequencies."""
+OWN = 3
+"""A value of fewer records is somebody's own, and is not handed on."""
+RARE = 0.05
+"""Records with such values, at most, of a column that is drawn by its frequencies."""
 INTERVALS = (8, 20)
 """Of a column that no family fits: at least, and at most."""
 CRITERIA = ("kolmogorov-smirnov", "chi-square", "anderson-darling")
@@ -180,14 +184,25 @@ def _compared(x: Array, law: Any, counts: bool, s: Any) -> tuple[dict[str, float
     return dict(zip(CRITERIA, (ks, chi, ad), strict=True)), float(s.kstwo.sf(ks, n))
 
 
+def of_few_values(x: Array) -> bool:
+    """Whether nearly all records share one of few values."""
+    many = np.unique(x, return_counts=True)[1]
+    return bool(len(many) <= FEW and many[many < OWN].sum() <= RARE * len(x))
+
+
 def frequencies(x: Array) -> Frequencies:
-    """The values of a column of few; of others the shares of intervals.
+    """The values of a column of few, those of one or two records as the nearest other; else shares of intervals.
 
     The interval with most records times its width is halved, until there are as many as n tells, 8 to 20.
+
+    >>> frequencies(np.array([0.0] * 50 + [10.0] * 49 + [700.0])).share.tolist()
+    [0.5, 0.5]
     """
-    values, many = np.unique(x, return_counts=True)
-    if len(values) <= FEW:
-        return Frequencies(values, values, many / len(x))
+    if of_few_values(x):
+        values, many = np.unique(x, return_counts=True)
+        shared = values[many >= OWN]
+        nearest = np.abs(values[:, None] - shared).argmin(axis=1)
+        return Frequencies(shared, shared, np.bincount(nearest, many) / len(x))
     count = int(np.clip(np.ceil(1 + np.log2(len(x))), *INTERVALS))
     inorder, ends = np.sort(x), np.array([x.min(), x.max()])
     while len(ends) <= count:

@@ -9,7 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algorithms.families import CRITERIA, FAMILIES, FEW, FamilyFit, Frequencies, by_ranks, fitted, frequencies
+from suffice.algorithms.families import (
+    CRITERIA,
+    FAMILIES,
+    FamilyFit,
+    Frequencies,
+    by_ranks,
+    fitted,
+    frequencies,
+    of_few_values,
+)
 from suffice.design.design import Design
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
@@ -58,8 +67,9 @@ class Distort(Synthetic):
     x*_(r) in the place of x_(r)                                            (order = rank)
 
     **Promises** nothing exactly: distributions as near as the family is, which the private report says; `Restore`
-    behind it makes means and covariances exact. A column of few values is drawn by their frequencies, and one that no
-    family fits by frequencies of 8 to 20 intervals, uniformly inside each. With order = rank every record keeps its
+    behind it makes means and covariances exact. A column of few values that records share is drawn by their
+    frequencies, those of one or two records as the nearest other; one that no family fits by frequencies of 8 to 20
+    intervals, uniformly inside each. With order = rank every record keeps its
     ranks, and is known by them if it has more than one column; with order = free columns are independent.
 
     order: rank maps what was drawn by rank; free releases the distributions of columns and no more
@@ -106,7 +116,7 @@ class Distort(Synthetic):
         held = rows.gather(design.confidential)
         values = tuple(as_float(held[name]) for name in design.confidential)
         some = [np.sort(x)[:: -(-len(x) // MOST)] for x in values]
-        few = [len(np.unique(x)) <= FEW for x in values]
+        few = list(map(of_few_values, values))
         families = self.families or tuple(FAMILIES)
         fits = tuple([] if is_few else fitted(x, families, self.by) for x, is_few in zip(some, few, strict=True))
         near = [next((fit for fit in tried[:1] if fit.p >= self.level), None) for tried in fits]
