@@ -11,7 +11,7 @@ import pytest
 
 import suffice
 from suffice import Cart, Linear, Roles, Seed, Synthesis
-from suffice.errors import InputError, UsageError
+from suffice.errors import InfeasibleError, InputError, UsageError
 
 COLUMNS = ["sex", "age", "born", "smoke", "cigarettes", "income"]
 
@@ -75,6 +75,28 @@ def test_rules_hold_in_every_record_and_what_broke_them_is_told() -> None:
     assert (made.cigarettes[made.smoke == "no"] == -8).all()
     assert (made.cigarettes[made.smoke == "yes"] > -8).any()
     assert any("not so in 1 record" in said for said in release.certificate.private)
+
+
+def test_a_missing_cell_breaks_no_edit_and_sets_no_limit() -> None:
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"a": rng.gamma(2, 10, 600).round(1)})
+    data["b"] = (data.a * rng.random(600)).round(1)
+    data["total"] = (data.a + data.b).round(1)
+    for name in ("a", "total"):
+        data.loc[rng.random(600) < 0.3, name] = np.nan
+    release = drawn(data, Synthesis(m=1), confidential=[*data], edits=["a >= b", "total == a + b"])
+    made = release.frame
+    assert release.certificate.holds and not [each for each in release.findings if each.rule == "limits"]
+    assert not (made.a < made.b).any() and not ((made.total - made.a - made.b).abs() > 1e-9).any()
+    assert made.a.isna().sum() > 100 and made.total.isna().sum() > 100
+    hidden, own = made.b[made.a.isna()], data.b[data.a.isna()]
+    assert hidden.max() > 1.2 * data.a.mean() and abs(hidden.mean() - own.mean()) < 3
+
+
+def test_rules_that_contradict_each_other_are_refused() -> None:
+    rules = ['smoke == "no" -> cigarettes = -8', "age < 40 -> cigarettes = 1"]
+    with pytest.raises(InfeasibleError, match="in two ways"):
+        drawn(people(), Synthesis(m=1, rules=rules))
 
 
 def test_bounds_and_edits_hold_in_every_record() -> None:

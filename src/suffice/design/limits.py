@@ -58,6 +58,8 @@ class Limits:
     pinned: tuple[str, ...] = ()
     """Columns of the original that stand at one of two bounds in every record: their mean and variance allow no other
     value, since (y - low) (high - y) is never negative and has the mean 0."""
+    holes: tuple[float, ...] = ()
+    """The number of a missing cell in each column, where missing cells are coded."""
 
     @classmethod
     def learn(cls, rows: Rows, design: Design) -> Limits | None:
@@ -67,6 +69,8 @@ class Limits:
             return None
         _check_equalities(design, rows.kinds)
         limits = cls.of(design.confidential, *_ends(rows, design), roles.conditions)
+        if rows.coding is not None:
+            limits = replace(limits, holes=tuple(rows.coding.holes.get(name, np.nan) for name in design.confidential))
 
         def of(block: Block) -> Product:
             with np.errstate(all="ignore"):  # what is missing or infinite is found elsewhere, with its place
@@ -102,7 +106,8 @@ class Limits:
         found = Limits.of(confidential, self.low[at], self.high[at], edits)
         scale = np.broadcast_to(self.scale, len(self.equalities))
         kept = [size for size, edit in zip(scale, self.equalities, strict=True) if edit in edits]
-        return replace(found, scale=np.array(kept)) if found.names or found.equalities else None
+        holes = tuple(self.holes[place] for place in at) if self.holes else ()
+        return replace(found, scale=np.array(kept), holes=holes) if found.names or found.equalities else None
 
     @property
     def A(self) -> Array:
@@ -159,6 +164,8 @@ class Limits:
     def violations(self, Y: Array, rhs: Array | None = None, hole: Flags | None = None) -> dict[str, int]:
         """How many records leave each limit; one with a missing cell leaves none that names it."""
         broken = self.broken(Y, rhs)
+        if hole is None and self.holes:
+            hole = self._hole(Y)
         if hole is not None:
             bounded = np.isfinite(self.low) | np.isfinite(self.high)
             broken &= ~np.hstack([hole.astype(np.float64) @ np.abs(self.C.T) > 0, hole[:, bounded]])
@@ -181,11 +188,22 @@ class Limits:
         return Counter({name: int(flags.sum()) for name, flags in self._flags(block).items() if flags.any()})
 
     def _flags(self, block: Block) -> dict[str, Flags]:
-        """For each limit and each equality the records of a block that leave it."""
+        """For each limit and each equality the records of a block that leave it; a missing cell leaves none."""
         Y, b = _confidential(block, self.confidential), self.equal_to(block)
+        hole = self._hole(Y)
+        Y = np.where(hole, 0.0, Y)
         unequal = self.unequal(Y, b, self._rounding(self.equalities, block))
         names = (*self.names, *(edit.name for edit in self.equalities))
-        return dict(zip(names, np.hstack([self.broken(Y, self.rhs_of(block)), unequal]).T, strict=True))
+        seen = np.hstack([self.broken(Y, self.rhs_of(block)), unequal])
+        if hole.any():
+            bounded = np.isfinite(self.low) | np.isfinite(self.high)
+            over, equal = (hole.astype(np.float64) @ np.abs(each.T) > 0 for each in (self.C, self.A))
+            seen &= ~np.hstack([over, hole[:, bounded], equal])
+        return dict(zip(names, seen.T, strict=True))
+
+    def _hole(self, Y: Array) -> Flags:
+        """Which cells are missing."""
+        return np.isnan(Y) | np.equal(Y, self.holes) if self.holes else np.isnan(Y)
 
     def _look(self, block: Block, integer: Sequence[str]) -> Troubles:
         seen = {(name, "does not hold"): flags for name, flags in self._flags(block).items()}

@@ -63,11 +63,13 @@ class Stage:
         """Between which numbers the value of every record must lie, given those before it."""
         low, high = np.full(n, self.low), np.full(n, self.high)
         for edit in self.edits:
+            others = [name for name in edit.columns if name != self.name]
+            hole = np.any([board.variables[name].holes(board.values[name]) for name in others], axis=0)
             c, gap = float(dict(edit.coefficients)[self.name]), self._gap(edit, board, n)
             if edit.equality or c > 0:
-                high = np.minimum(high, gap)
+                high = np.where(hole, high, np.minimum(high, gap))
             if edit.equality or c < 0:
-                low = np.maximum(low, gap)
+                low = np.where(hole, low, np.maximum(low, gap))
         return low, high
 
     def _gap(self, edit: Edit, board: Board, n: int) -> Array:
@@ -144,7 +146,13 @@ class Sequential:
             seen = {name: board.values.get(name, columns.get(name)) for name in _condition(rule.when).columns}
             seen |= {name: columns[name] for name in seen if name in self.given}
             fixed = self.fulfil(_condition(rule.when), seen)
-            y[fixed] = rule.number(self.levels.get(stage.name), hole)
+            value = rule.number(self.levels.get(stage.name), hole)
+            if (both := fixed & ~free & (y != value)).any():
+                raise InfeasibleError(
+                    f"Rules settle {stage.name!r} in two ways, in {count_of(int(both.sum()), 'record')} that was drawn: "
+                    f"{rule.text!r} and one before it.\nLet their conditions leave each other out."
+                )
+            y[fixed] = value
             free &= ~fixed
         if stage.holed is not None:
             wide = np.full(n, np.inf)
