@@ -13,7 +13,7 @@ def domain(risk: Assessment) -> Finding | None:
 
     Nothing is clipped: that would break what was promised.
     """
-    n = risk.freedom.n + risk.weights.unweighted
+    n = risk.drawn or risk.freedom.n + risk.weights.unweighted
     new = {name: number for name, number in risk.negatives.items() if number > 0}
     words = [f"{name} {number:,} ({share(number, n)})" for name, number in new.items()]
     more = [f"{name} {after:,} in place of {before:,}" for name, (before, after) in risk.multiplied.items()]

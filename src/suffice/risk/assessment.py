@@ -127,6 +127,8 @@ class Assessment:
     """What draws that learnt from half of the records tell of these."""
     rare: RareCells = field(default_factory=RareCells)
     """What tables tell that the method goes by."""
+    drawn: int = 0
+    """Records of the release where these are drawn anew."""
     models: DrawnModels = field(default_factory=DrawnModels)
     unique: UniqueRecords = field(default_factory=UniqueRecords)
     repeated: Mapping[str, float] = field(default_factory=dict)
@@ -175,7 +177,8 @@ def assess(
     judging(3, 4)
     signs: SignCounts = seen["signs"]
     below, apart = like.signs or signs, held_out(done, method)
-    related = dependent(pair.E, design.confidential)
+    related, count = dependent(pair.E, design.confidential), done.rows.n
+    drawn = 0 if done.drawn is None else len(next(iter(done.drawn.columns.values())))
     emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
     request = Request.of(method, design, seed, columns)
     if all(
@@ -201,8 +204,8 @@ def assess(
         extremes=_extremes(design.confidential, like.ends or apart.ends, seen),
         told_apart=told_apart(some) if method.apart_of else 0.5,
         negatives=signs.new(design.confidential),
-        usual=below.usual(design.confidential, freedom.n),
-        multiplied=signs.counts(below.multiplied(design.confidential), design.confidential),
+        usual=below.usual(design.confidential, drawn or freedom.n),
+        multiplied=signs.counts(below.among(count, drawn).multiplied(design.confidential), design.confidential),
         shapes=_shapes(done, some, sample),
         zeros_lost={name: each for name, each in emptied.items() if name not in sample.traits},
         two_values=_two_values(some, sample.traits, design.roles.integer),
@@ -220,6 +223,7 @@ def assess(
         few_bits=(*few_bits(done, method, sample, cells.factors), *stacked_bits(done.marked, account, history)),
         held_out=apart,
         rare=rare_cells(done, method),
+        drawn=drawn,
         models=DrawnModels.of(done, method, not beside),
         unique=UniqueRecords.of(done.rows, sample),
         repeated=repeated_identifiers(account.rows, design.roles),
@@ -318,7 +322,9 @@ def _shapes(done: Protected, sample: RecordSample, leaving: LeavingSample) -> di
         like = done.drawn.proportional and done.design.roles.weight is None and len(leaving)
         return shapes(RecordSample(names, leaving.Y, some, np.zeros(0, dtype=np.int64)), {}) if like else {}
     mean = done.profile.spread.mean[m : m + done.design.k]
-    return shapes(sample, done.seen["extremes"].farthest(names, mean))
+    found = shapes(sample, done.seen["extremes"].farthest(names, mean))
+    levels = {} if done.rows.coding is None else done.rows.coding.levels  # places of levels have no shape
+    return {name: each for name, each in found.items() if name not in levels}
 
 
 def _direction(done: Protected, method: Method, pair: ResidualPair, freedom: Freedom) -> OneDirection:

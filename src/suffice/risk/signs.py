@@ -71,6 +71,13 @@ class SignCounts:
         """The counts of one of several releases."""
         return cls(np.rint(np.mean([each.table for each in several], axis=0)).astype(np.int64))
 
+    def among(self, n: int, drawn: int) -> SignCounts:
+        """With what n of the records that were drawn anew have on average; 0: they stand for those of the original."""
+        if not drawn:
+            return self
+        before, after = self.table
+        return SignCounts(np.array([before, np.rint(after * (n / drawn)).astype(np.int64)]))
+
     def counts(self, chosen: Iterable[str], names: tuple[str, ...]) -> dict[str, tuple[int, int]]:
         """Of columns that were chosen by all releases: how many this one has before and after."""
         known = dict(self._by(names))
