@@ -183,3 +183,18 @@ def test_another_number_of_records_is_told_and_counted(monkeypatch):
     assert release.certificate.synthesis["records"] == N
     one = pool([release.frame], mean, rule="T_s")
     assert pool(release, mean).errors ** 2 == pytest.approx(one.errors**2 * (3 + 1) / 2)
+
+
+def test_drawn_records_of_another_number_have_the_errors_of_the_original():
+    """Exact ones have its own; others add the chance of the draws."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=400)
+    data = pd.DataFrame({"x": x, "y": x + rng.normal(size=400)})
+    own = suffice.pool([data], "y ~ x", rule="T_o").errors
+    exact, drawn = (
+        suffice.pool(suffice.protect(data, Roles(confidential=["x", "y"]), method), "y ~ x")
+        for method in (suffice.Resize(m=4000), suffice.Bootstrap(m=4000))
+    )
+    assert (exact.rule, drawn.rule) == ("T_o", "T_s")
+    assert np.abs(exact.errors / own - 1).max() < 0.01
+    assert np.abs(drawn.errors / own - np.sqrt(1.1)).max() < 0.1

@@ -80,6 +80,9 @@ class Attestation:
         named += ["*".join(table) for table in tables if not any({*"*,"} & {*name} for name in table)]
         options += [] if asks <= kept else ["--keeps", ",".join(named)]
         about = self.method.about(self.design)
+        if not about and self.done.drawn is not None:  # another number of records, and what of it is the original's own
+            exact = [name for name in ("mean", "covariance") if name in kept]
+            about = {"kind": "full", "m": None, "proper": False, "exact": exact, "two_stage": None}
         if about and found.rows != self.rows.n:  # variances are then those of another number of records
             about |= {"records": self.rows.n}
         return replace(
