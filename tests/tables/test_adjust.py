@@ -281,6 +281,26 @@ def test_what_stands_against_a_statistic_is_named():
         adjust(table, some(table, secret=1), fixed=[c for c in range(len(table)) if c not in inner], capacity=0.0)
 
 
+def test_second_moments_are_let_go_before_means():
+    table = Table.of_cells({"a": ["Total", "x", "y", "z"], "v": [70.0, 10.0, 20.0, 40.0]}, ["a"], ["v"])
+    secret = find_sensitive(table, [], "v", priors=[Prior(("x",), "unsafe", lower=2, upper=2)])
+    pair = {"xy": [1, 2]}  # with the mean of two cells kept, both of their second moments must change
+    assert holds(adjust(table, secret, keep="means", sets=pair, seed=Seed.for_tests(1)))
+    for keep, word in (("slope", "slope"), ("moments", "variance")):
+        with pytest.raises(InfeasibleError, match=rf"fits: the {word} of xy cannot be kept\.\n"):
+            adjust(table, secret, keep=keep, sets=pair, seed=Seed.for_tests(1))
+
+
+def test_equations_that_fit_only_in_their_linear_parts_are_named():
+    table = Table.of_cells({"a": ["Total", "x", "y", "z"], "v": [70.0, 10.0, 20.0, 40.0]}, ["a"], ["v"])
+    secret = find_sensitive(table, [], "v", priors=[Prior(("x",), "unsafe", lower=2, upper=2)])
+    how: dict[str, Any] = {"q": 1, "sizes": "least", "accept": {"least-sizes": "a test"}, "keep": "moments"}
+    ends = {"v": (np.zeros(4), np.array([100.0, 10, 100, 100]))}  # x goes down by 2, so that y goes up by 3.45
+    adjust(table, secret, known=ends, capacity={"v": np.array([100.0, 2, 3.5, 2])}, **how)
+    with pytest.raises(InfeasibleError, match=r"the variance of v cannot be kept\.\nOne of these may .* capacities"):
+        adjust(table, secret, known=ends, capacity={"v": np.array([100.0, 2, 3.2, 2])}, **how)
+
+
 def test_no_time_no_table_and_a_listener_may_end_it():
     table = made(9, (10, 10))
     with pytest.raises(InfeasibleError, match="time"):

@@ -20,6 +20,8 @@ MANY = 1000
 """Intervals that are told apart."""
 NAMED = 3
 """Equations that are named, at most."""
+DEARER = 100.0
+"""Times: what a mean costs against slopes and second moments where it is let go, and sums against means."""
 
 
 def explain(
@@ -29,14 +31,18 @@ def explain(
     statistics: Sequence[str],
     healed: Mapping[str, Problem],
     signs: Signs | None = None,
+    means: int = 0,
+    sure: bool = True,
 ) -> InfeasibleError:
     """What to say.
 
     statistics: names of the rows of `kept`
     healed: by what would be let go, the problem without it
     signs: directions that were given
+    means: how many rows of `kept`, the first ones, are means
+    sure: whether the problem is all that was asked, or its equations at the last changes
     """
-    broken = _alone(problem, signs) or _broken(problem, signs)
+    broken = _alone(problem, signs) or _broken(problem, signs, means)
     here = [_said(table, values, row) for row in broken if row < problem.relations.shape[0]]
     lost = [statistics[row - problem.relations.shape[0]] for row in broken if row >= problem.relations.shape[0]]
     more = f" and {len(here) - NAMED:,} more" if len(here) > NAMED else ""
@@ -44,7 +50,8 @@ def explain(
     where += [f"{', '.join(lost[:NAMED])} cannot be kept"] if lost else []
     heals = [remedy for remedy, other in healed.items() if _possible(other)]
     said = "; ".join(where) or "which sums stand against it was not found in time"
-    todo = f"One of these would make it possible: {'; '.join(heals)}." if heals else "Publish a coarser table."
+    could = "would" if sure else "may"
+    todo = f"One of these {could} make it possible: {'; '.join(heals)}." if heals else "Publish a coarser table."
     return InfeasibleError(f"No adjustment fits: {said}.\n{todo}")
 
 
@@ -78,13 +85,19 @@ def _joined(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return found
 
 
-def _broken(problem: Problem, signs: Signs | None) -> list[int]:
-    """Rows that are violated where all are violated as little as can be: never released, only looked at."""
+def _broken(problem: Problem, signs: Signs | None, means: int) -> list[int]:
+    """Rows that are violated where all are violated as little as can be: never released, only looked at.
+
+    Second moments and slopes are let go first, then means, and sums last.
+    """
     given = problem.programme(signs)
     count, width = problem.relations.shape[0] + problem.kept.shape[0], given.rows.shape[1]
+    dear = np.ones(count)
+    dear[: problem.relations.shape[0] + means] *= DEARER
+    dear[: problem.relations.shape[0]] *= DEARER
     slack = sparse.eye_array(given.rows.shape[0], count, format="csr")
     elastic = Programme(
-        np.concatenate([np.zeros(width), np.ones(2 * count)]),
+        np.concatenate([np.zeros(width), dear, dear]),
         sparse.csr_array(sparse.hstack([given.rows, slack, -slack])),
         given.least,
         given.most,

@@ -137,7 +137,7 @@ class AdjustmentSearch:
         if self.family is not None and asked.keep is not None:
             signs = problem.signs_of(y)
             for _ in range(3 if asked.keep == "moments" else 0):
-                y = self._settled(self._with_statistics(problem, y), signs)
+                y = self._settled(problem, signs, y)
             by = steps(originals, FINEST)
             with one_blas_thread():
                 y = newton(problem, self.family, asked.keep, kernels, y)
@@ -157,11 +157,12 @@ class AdjustmentSearch:
             raise InfeasibleError("The adjustment left its bounds in the last step.\nRaise q or the capacities.")
         return y
 
-    def _settled(self, problem: Problem, signs: Signs) -> Array:
+    def _settled(self, problem: Problem, signs: Signs, y: Array) -> Array:
+        near = self._with_statistics(problem, y)
         try:
-            return squares(problem, signs) if self.asked.objective == "l2" else problem.solve(signs)[0]
+            return squares(near, signs) if self.asked.objective == "l2" else near.solve(signs)[0]
         except Contradiction as error:
-            raise self.why(problem) from error
+            raise self.why(problem, signs, y) from error
 
     def costs(self, problem: Problem, y: Array, choice: Directions) -> tuple[float, float]:
         """What was reached by the objective, and the bound where it is one for what was asked."""
@@ -172,11 +173,14 @@ class AdjustmentSearch:
             return cost, np.nan
         return cost, cost if choice.bound > cost * (1 - PROVEN) else choice.bound
 
-    def why(self, problem: Problem, signs: Signs | None = None) -> InfeasibleError:
-        """Names what stands against it, and what would heal it."""
+    def why(self, problem: Problem, signs: Signs | None = None, at: Array | None = None) -> InfeasibleError:
+        """Names what stands against it, and what would heal it.
+
+        at: the changes at which second moments were linearised, where it was there that nothing fitted
+        """
         asked = self.asked
         said = self.family.promise(asked.keep).said if self.family is not None and asked.keep else []
-        problem = self._with_statistics(problem)
+        problem = self._with_statistics(problem, at)
         none = np.zeros(len(asked.table), dtype=bool)
         bare = replace(asked, given=tuple(replace(each, forced=none, capacity=None) for each in asked.given))
         capacity, fixed, known = self.limits
@@ -188,9 +192,15 @@ class AdjustmentSearch:
         if known or any(each.known is not None for each in asked.given):
             free = replace(asked, given=tuple(replace(each, known=None) for each in asked.given))
             healed["wider bounds of what everybody knows"] = free.problem(capacity, fixed, {}, ends=False)
-        healed = {remedy: self._with_statistics(other) for remedy, other in healed.items()}
+        healed = {remedy: self._with_statistics(other, at) for remedy, other in healed.items()}
         if said:
             healed["fewer statistics kept"] = asked.problem(*self.limits, ends=False)
         if signs is not None:
-            healed = {"directions that are not those of the ordering": problem, **healed}
-        return explain(asked.table, asked.names, problem, said, healed, signs)
+            word = (
+                "other directions, by another key"
+                if at is not None
+                else "directions that are not those of the ordering"
+            )
+            healed = {word: problem, **healed}
+        means = len(self.family.names) if self.family is not None else 0
+        return explain(asked.table, asked.names, problem, said, healed, signs, means, at is None)
