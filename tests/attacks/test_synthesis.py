@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Cart, Distort, Margins, Release, Roles, Synthesis, protect
+from suffice import Cart, Margins, Release, Roles, Synthesis, protect
 from suffice.errors import GuardError
 from suffice.method.method import Method
 from suffice.seed import Seed
@@ -87,7 +87,6 @@ def test_names_are_no_category() -> None:
         (3, Synthesis(m=1)),
         (3, Synthesis(m=1, models="linear:scale=quantile")),
         (30, Synthesis(m=1, models={"cars": "ordered"})),
-        (12, Distort()),
     ],
     ids=str,
 )

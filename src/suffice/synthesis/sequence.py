@@ -149,7 +149,7 @@ class Sequential:
             value = rule.number(self.levels.get(stage.name), hole)
             if (both := fixed & ~free & (y != value)).any():
                 raise InfeasibleError(
-                    f"Rules settle {stage.name!r} in two ways, in {count_of(int(both.sum()), 'record')} that was drawn: "
+                    f"Rules settle {stage.name!r} in two ways, in {count_of(int(both.sum()), 'drawn record')}: "
                     f"{rule.text!r} and one before it.\nLet their conditions leave each other out."
                 )
             y[fixed] = value
