@@ -8,6 +8,7 @@ from suffice.guards.finding import Finding
 from suffice.guards.tables.audit import audit
 from suffice.guards.tables.degrees_of_freedom import degrees_of_freedom
 from suffice.guards.tables.directions import directions
+from suffice.guards.tables.information import information
 from suffice.guards.tables.least_sizes import least_sizes
 from suffice.guards.tables.modulo import modulo
 from suffice.guards.tables.negative_cells import negative_cells
@@ -22,6 +23,7 @@ TABLE_GUARDS: dict[str, Callable[[TableRisk], Finding | None]] = {
     "repeated-release": repeated_release,
     "modulo": modulo,
     "least-sizes": least_sizes,
+    "information": information,
     "directions": directions,
     "degrees-of-freedom": degrees_of_freedom,
     "whole-numbers": whole_numbers,

@@ -14,6 +14,7 @@ from suffice.method.parameter import Choice, Names, Number, Switch, parameter
 from suffice.progress import Progress
 from suffice.seed import Seed
 from suffice.tables.adjust.adjust import KEEPS, OBJECTIVES, SIGNS, SIZES, adjust
+from suffice.tables.adjust.information import bits_left
 from suffice.tables.publication import Publication, TableMethod
 from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
@@ -87,6 +88,7 @@ class Adjust(TableMethod):
         )
         none = np.zeros(len(table), dtype=bool)
         facts = {"least": float(self.sizes == "least"), "one_way": float(made.one_way), "at_level": made.at_level}
+        facts |= {} if self.whole else {"bits_left": bits_left(table, made.changes, made.statistics)}
         check = [] if self.keep == "none" else ["--keep", self.keep]
         check += ["--planes", f"{self.planes[0]}={','.join(self.planes[1:])}"] if self.planes and check else []
         return Publication(

@@ -1,0 +1,27 @@
+"""Statistics of an adjusted table that tell its whole numbers."""
+
+from __future__ import annotations
+
+from suffice.guards.finding import Finding
+from suffice.risk.tables import TableRisk
+
+LEAST = 10.0
+"""Bits that must be left open: a thousand tables."""
+
+
+def information(risk: TableRisk) -> Finding | None:
+    """Exact slopes or second moments, with few changed cells that are known to be whole numbers: stop.
+
+    Who tries all whole numbers that keep the equations finds few tables with these statistics, or the one.
+    """
+    left = risk.facts.get("bits_left", float("inf"))
+    if left >= LEAST:
+        return None
+    return Finding(
+        "information",
+        "stop",
+        "Changed cells show by their digits, and statistics that are kept exactly leave few tables of whole numbers, or "
+        "the original alone.",
+        "Keep means only, ask for whole numbers (whole: statistics are near, not exact), or keep moments in larger sets "
+        "and tables, where more cells change.",
+    )
