@@ -114,3 +114,12 @@ def test_uniques_come_back_from_leaves_of_one() -> None:
     data = people().assign(income=lambda each: (each.income // 1000).astype(int))
     assert levels(drawn(Cart(least=1), data))["replicated-records"] in ("warn", "stop")
     assert "replicated-records" not in levels(drawn(Cart(), data))
+
+
+def test_files_together_tell_more_than_one() -> None:
+    data = pd.DataFrame(np.random.default_rng(0).lognormal(size=(800, 4)), columns=list("abcd"))
+    found = [
+        protect(data, Roles(confidential=list("abcd")), Synthesis(m=m), seed=Seed.for_tests(1)).assessment.models.found
+        for m in (1, 5)
+    ]
+    assert found[1] > 1.3 * found[0], found

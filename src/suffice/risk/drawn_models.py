@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FALSE = 0.01
 HALF, RECORDS, SPLITS, FEWEST = 2000, 4000, 4, 40
 """Records that a trial is fitted to, at most; of all trials, about; trials, at most; records that it takes."""
+FILES = 5
+"""Files of a trial, at most: those that are released together are looked at together."""
 SHOWN = 20
 """Levels of a category that a distance counts."""
 FEW, LIKE_NAMES = 2, 0.2
@@ -87,7 +89,8 @@ def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
             kept[places] = True
             sides.append(done.rows.select(kept, needs, {}))
             sides[-1].coding = done.rows.coding
-        released = np.vstack(list(model.drawn(sides[0], design, done.stream.child(f"hold-out {number}"))))
+        files = [done.stream.child(f"hold-out {number}:{file}") for file in range(min(model.sets, FILES))]
+        released = np.vstack([y for file in files for y in model.drawn(sides[0], design, file)])
         levels = [name in done.rows.coding.levels for name in design.confidential]
         own = [np.column_stack([as_float(y) for y in side.gather(design.confidential).values()]) for side in sides]
         found.append(membership(*(_apart(Y, released, levels) for Y in (*own, released))).found)
