@@ -7,10 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space, qr
 
+from suffice.algebra.array import Array
 from suffice.errors import GuardError
+from suffice.release.tables import publish
 from suffice.seed import Seed
 from suffice.tables.adjust.adjust import adjust
+from suffice.tables.adjust.information import bits_left
+from suffice.tables.methods.adjust import Adjust
+from suffice.tables.sensitivity import Sensitivity
+from suffice.tables.table import Table
 from tests.tables.test_adjust import ACCEPT, made, some
 
 TABLES = 12
@@ -76,3 +83,50 @@ def test_least_sizes_are_stopped():
     table = made()
     with pytest.raises(GuardError, match="least-sizes"):
         adjust(table, some(table), sizes="least")
+
+
+def fitting(table: Table, published: Array) -> list[Array]:
+    """Tables of whole numbers that could be the original of a published one with slope 1: all are tried.
+
+    Changed cells show by their digits. With sums and the mean kept, two of them, u, tell the others: y = B u; and the
+    slope is b'y = y'y in the inner cells, which a second one solves for every first one.
+    """
+    inner = np.setdiff1d(np.arange(len(table)), table.totals)
+    here = np.flatnonzero(np.abs(published - np.rint(published)) > 1e-7)
+    w = np.isin(here, inner).astype(float)
+    N = null_space(np.vstack([table.relations[:, here].toarray(), w]))
+    assert N.shape[1] == 2
+    two = qr(N.T, pivoting=True)[2][:2]
+    B = N @ np.linalg.inv(N[two])
+    Q, L = B.T @ (w[:, None] * B), B.T @ (w * (published[here] - published[inner].mean())) / 2
+    u = published[here[two[0]]] - np.arange(2 * published[here[two[0]]])
+    b, c = 2 * u * Q[0, 1] - 2 * L[1], Q[0, 0] * u**2 - 2 * L[0] * u
+    root = np.sqrt(np.maximum(b**2 - 4 * Q[1, 1] * c, 0))
+    found = []
+    for v in ((-b + root) / (2 * Q[1, 1]), (-b - root) / (2 * Q[1, 1])):
+        X = published[here] - np.column_stack([u, v]) @ B.T
+        whole = (np.abs(X - np.rint(X)).max(axis=1) < 1e-7) & (X >= 0).all(axis=1)
+        found += [*np.rint(X[whole])]
+    return found
+
+
+def test_exact_slopes_of_whole_numbers_tell_the_table():
+    for k in range(3):
+        table = made(k, (6, 7))
+        levels = some(table, secret=1, seed=k)
+        released = adjust(table, levels, keep="slope", seed=Seed.for_tests(k))
+        here = released.changes["v"] != 0
+        (original,) = fitting(table, released.cells())
+        assert np.array_equal(original, table.values["v"][here])
+        assert bits_left(table, released.changes, released.statistics) < -20
+        assert levels_of(table, levels, Adjust(keep="slope"))["information"] == "stop"
+        assert "information" not in levels_of(table, levels, Adjust(keep="means"))
+    table = made(1, (8, 9))
+    many = some(table, secret=10)
+    assert "information" not in levels_of(table, many, Adjust(keep="moments", gap=0.05))
+
+
+def levels_of(table: Table, levels: Sensitivity, method: Adjust) -> dict[str, str]:
+    none = np.zeros(len(table), dtype=bool)
+    found = publish(table, none, levels, "v", method=method, seed=Seed.for_tests(1)).findings
+    return {finding.rule: finding.level for finding in found}

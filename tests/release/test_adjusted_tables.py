@@ -27,7 +27,7 @@ def released(method: Adjust, folder: Path, accept: dict[str, str] | None = None,
 
 
 def test_an_adjusted_table_leaves_with_its_certificate(tmp_path: Path):
-    release = released(Adjust(keep="moments", planes=("d0", "0-0", "0-1")), tmp_path)
+    release = released(Adjust(keep="moments", planes=("d0", "0-0", "0-1")), tmp_path, {"information": "a test"})
     assert not [finding.rule for finding in release.findings if finding.blocks]
     paper = release.write(tmp_path / "out.csv", report=tmp_path / "own.html")
     assert paper.holds

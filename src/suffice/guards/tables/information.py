@@ -20,8 +20,8 @@ def information(risk: TableRisk) -> Finding | None:
     return Finding(
         "information",
         "stop",
-        "Changed cells show by their digits, and statistics that are kept exactly leave few tables of whole numbers, or "
-        "the original alone.",
-        "Keep means only, ask for whole numbers (whole: statistics are near, not exact), or keep moments in larger sets "
-        "and tables, where more cells change.",
+        "Changed cells show by their digits, and statistics that are kept exactly leave few tables of whole numbers, "
+        "or the original alone.",
+        "Keep means only, ask for whole numbers (whole: statistics are near, not exact), or keep moments of larger "
+        "sets and tables, where more cells change.",
     )

@@ -22,9 +22,9 @@ DENSE = 800
 def bits_left(table: Table, changes: Mapping[str, Array], kept: CellMoments | None) -> float:
     """Bits of the original's cells that an adjusted table leaves open; infinite where no second moment is kept.
 
-    Changed cells show by their digits. They are whole multiples of a unit, which equations and means leave d dimensions,
-    and each could be some times its change away. A slope tells a number with all digits; a variance or a covariance is
-    a whole number too, and tells where it lies among those that could be.
+    Changed cells show by their digits. They are whole multiples of a unit, which equations and means leave some
+    dimensions, and each could be some times its change away. A slope tells a number with all digits; a variance or a
+    covariance is a whole number too, and tells where it lies among those that could be.
     """
     if kept is None or kept.keep == "means":
         return np.inf
@@ -50,7 +50,9 @@ def bits_left(table: Table, changes: Mapping[str, Array], kept: CellMoments | No
 
 def _unit(values: Array) -> float:
     """What all cells are multiples of: 1, .1 and so on; 0 where they have many digits."""
-    return next((10.0**-d for d in range(PLACES + 1) if np.allclose(values, np.round(values, d), rtol=1e-12, atol=0)), 0)
+    return next(
+        (10.0**-d for d in range(PLACES + 1) if np.allclose(values, np.round(values, d), rtol=1e-12, atol=0)), 0
+    )
 
 
 def _dimensions(table: Table, count: int, moved: np.ndarray, sets: Sequence[np.ndarray]) -> int:
@@ -60,5 +62,5 @@ def _dimensions(table: Table, count: int, moved: np.ndarray, sets: Sequence[np.n
     every = sparse.csr_array(sparse.vstack([rows, means]))
     every = every[np.diff(every.indptr) > 0]
     if len(moved) > DENSE:
-        return max(0, len(moved) - every.shape[0])
+        return max(0, len(moved) - int(every.shape[0]))
     return len(moved) - int(np.linalg.matrix_rank(every.toarray()))
