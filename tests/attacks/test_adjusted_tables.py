@@ -118,7 +118,7 @@ def test_exact_slopes_of_whole_numbers_tell_the_table():
         here = released.changes["v"] != 0
         (original,) = fitting(table, released.cells())
         assert np.array_equal(original, table.values["v"][here])
-        assert bits_left(table, released.changes, released.statistics) < -20
+        assert bits_left(table, released.changes, released.statistics) < -10
         assert levels_of(table, levels, Adjust(keep="slope"))["information"] == "stop"
         assert "information" not in levels_of(table, levels, Adjust(keep="means"))
     table = made(1, (8, 9))

@@ -23,8 +23,9 @@ def bits_left(table: Table, changes: Mapping[str, Array], kept: CellMoments | No
     """Bits of the original's cells that an adjusted table leaves open; infinite where no second moment is kept.
 
     Changed cells show by their digits. They are whole multiples of a unit, which equations and means leave some
-    dimensions, and each could be some times its change away. A slope tells a number with all digits; a variance or a
-    covariance is a whole number too, and tells where it lies among those that could be.
+    dimensions, and each could be some times its change away. A slope tells a number with all digits, of which the
+    sum of squared changes hides some; a variance or a covariance is a whole number too, and tells where it lies among
+    those that could be.
     """
     if kept is None or kept.keep == "means":
         return np.inf
@@ -36,9 +37,11 @@ def bits_left(table: Table, changes: Mapping[str, Array], kept: CellMoments | No
         return np.inf
     open_bits = np.where(unit > 0, np.log2(1 + 4 * np.abs(y) / np.where(unit > 0, unit, 1)), DIGITS)[moved].mean()
     unknown = _dimensions(table, len(changes), moved, [*kept.sets.values()]) * open_bits
-    if kept.keep == "slope":
-        return float(unknown - DIGITS * len(kept.sets))
     told = 0.0
+    if kept.keep == "slope":  # b'y = y'y: linear in whole numbers but for the sum of squares, one whole number more
+        sets = [(y[each] ** 2, unit[each].max() or 1.0) for each in kept.sets.values()]
+        squares = [float(np.log2(1 + each.sum() / step**2)) for each, step in sets]
+        return float(unknown - sum(max(0.0, DIGITS - each) for each in squares))
     for one, two in kept.pairs:
         i, j = kept.sets[one], kept.sets[two]
         size = [np.linalg.norm(x) for x in (a[i] - a[i].mean(), a[j] - a[j].mean(), y[i], y[j])]
