@@ -112,7 +112,7 @@ class Coding:
             raise UsageError(f"The method gave {name!r} a number that its type cannot hold.") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # no level is printed
 class _Numbers:
     """One column of a block as numbers."""
 
