@@ -170,8 +170,9 @@ class TableRelease(Exhibit):
         command += ["--dims", ",".join(dims), "--value", ",".join(made.values)]
         command += ["--counts"] if set(made.values) <= table.counts else []
         command += [] if self.method.audited else ["--changed", *made.check]
+        totals = [f"{axis.name}={axis.total or ''}" for axis in table.grid.axes if axis.total != "Total"]
+        command += ["--total", ",".join(totals)] if totals else []  # one option: the last of several would count
         for axis in table.grid.axes:
-            command += ["--total", f"{axis.name}={axis.total or ''}"] if axis.total != "Total" else []
             command += ["--hierarchy", f"{axis.name}=FILE"] if len(axis.sums) > 1 else []
         bare = TableCertificate(
             (),
