@@ -12,6 +12,7 @@ import pytest
 import suffice
 from suffice import Cart, Linear, Roles, Seed, Synthesis
 from suffice.errors import InfeasibleError, InputError, UsageError
+from suffice.rows.memory import MemoryRows
 
 COLUMNS = ["sex", "age", "born", "smoke", "cigarettes", "income"]
 
@@ -147,6 +148,16 @@ def test_records_of_a_number_of_its_own(given: str, tmp_path: Path) -> None:
     assert {each.rule for each in release.findings if each.level in ("stop", "never")} == {"seed"}
     with pytest.raises(UsageError, match="takes no further step"):
         drawn(data, Synthesis(records=50).then(suffice.Restore()), confidential=["age"])  # type: ignore[arg-type]
+
+
+def test_the_same_rows_with_other_roles_have_other_models() -> None:
+    g = np.random.default_rng(1).normal(size=(300, 2))
+    rows = MemoryRows(pd.DataFrame({"g": g[:, 0], "x": g[:, 1], "y": g[:, 0]}))
+    method, seed = Synthesis(m=1), Seed.for_tests(1)
+    suffice.protect(rows, Roles(confidential=["x", "y"]), method, seed=seed)
+    given = suffice.protect(rows, Roles(confidential=["x", "y"], given="g"), method, seed=seed).frame
+    assert given.g.corr(given.y) > 0.9
+    assert list(suffice.protect(rows, Roles(confidential=["x"]), method, seed=seed).frame) == ["x"]
 
 
 def test_normal_scores_keep_heaps_and_plain_values_do_not() -> None:

@@ -329,9 +329,9 @@ class Synthesis(Rowwise):
         return (f"synthesis: {count_of(len(model.stages), 'model')} fitted to {told}{sampled}.", *model.said)
 
     def learnt(self, rows: Rows, design: Design) -> Sequential:
-        """The models, fitted once for all files."""
+        """The models, fitted once for all files of a request; the same rows may be asked for with other roles."""
         known = _learnt.setdefault(rows, {})
-        request = self.models, self.order, self.where, self.rules
+        request = design.roles, self.models, self.order, self.where, self.rules
         if request not in known:
             known[request] = self._learn(rows, design)
         return known[request]
