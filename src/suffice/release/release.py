@@ -326,8 +326,7 @@ class Release(Exhibit):
         assert ledger is not None
         r = sum(information(release.assessment.reach) for release in self.sets or (self,))
         reach = risk.reach if not self.sets else (r / (1 + r)) ** 0.5 if r < float("inf") else 1.0
-        accepted = {finding.rule: finding.accepted for finding in self.findings if finding.accepted}
-        ledger.add(replace(self.account.entry, reach=reach, accepted=accepted, rank=risk.freedom.rank))
+        ledger.add(replace(self.account.entry, reach=reach, accepted=self._accepted, rank=risk.freedom.rank))
 
     def exhibit(self) -> dict[str, Any]:
         known: Certificate | None = self._state.get("certificate")  # that of a file takes a pass
