@@ -302,6 +302,11 @@ def _of_new_records(
             f"The files have {before.n:,} and {after.n:,} records, and {', '.join(map(repr, coded))} is no number.\n"
             "Of new records only means and covariances are compared: name columns of numbers."
         )
+    if other := [name for name in asked if name not in ALL]:
+        raise UsageError(
+            f"The files have {before.n:,} and {after.n:,} records: {', '.join(other)} cannot be compared.\n"
+            "Of new records only means and covariances are: leave it out of `keeps`."
+        )
     plain = design if weight is None or weight in after.kinds else replace(design, roles=replace(roles, weight=None))
     _check_columns(after, plain, plain.roles)
     limits = Limits.learn(before, design)
