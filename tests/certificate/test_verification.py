@@ -390,3 +390,13 @@ def test_what_is_to_be_compared_is_named_rightly() -> None:
     for wrong in (["means"], []):
         with pytest.raises(UsageError, match="compared by: mean, covariance, fit, third-moment, distribution"):
             verify(frame(), frame(), ROLES, keeps=wrong)
+
+
+def test_what_cannot_be_compared_with_new_records_is_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    files = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    for file, n in zip(files, (60, 90), strict=True):
+        pd.DataFrame({"x": rng.normal(size=n), "y": rng.normal(size=n)}).to_csv(file, index=False)
+    for keeps in ("distribution", "third-moment"):
+        with pytest.raises(UsageError):
+            verify(*files, Roles(confidential=["x", "y"]), keeps=[keeps])
