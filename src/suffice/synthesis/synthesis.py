@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +17,7 @@ from suffice.design.condition import parse as condition
 from suffice.design.design import Design
 from suffice.errors import InputError, UsageError, count_of, suggest
 from suffice.method.masked import MaskedColumns
-from suffice.method.method import Method, kebab
+from suffice.method.method import Method
 from suffice.method.parameter import Count, Names, Switch, parameter
 from suffice.method.rowwise import Rowwise
 from suffice.rows.arrow import as_float
@@ -32,81 +32,21 @@ from suffice.statistics.table import CountTable
 from suffice.synthesis.cart import Cart
 from suffice.synthesis.exact import chosen, restored
 from suffice.synthesis.linear import Linear
-from suffice.synthesis.logit import Logit
-from suffice.synthesis.model import SynthesisModel, spelt
+from suffice.synthesis.model import SynthesisModel
 from suffice.synthesis.multinomial import Multinomial
-from suffice.synthesis.ordered import Ordered
+from suffice.synthesis.parameters import ConditionRule, ModelRule, SkipRules
 from suffice.synthesis.rule import SkipRule
 from suffice.synthesis.sequence import Learner, Sequential, in_text, ordered
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
 
-MODELS: Mapping[str, type[SynthesisModel]] = {
-    kebab(each.__name__): each for each in (Cart, Linear, Logit, Multinomial, Ordered)
-}
 MOST = 2**20
 """Records that models are fitted to, at most."""
 
 Learnt = WeakKeyDictionary[Rows, dict[Any, Sequential]]
 _learnt: Learnt = WeakKeyDictionary()
 """What was fitted to rows: all files of a request are drawn from it."""
-
-
-@dataclass(frozen=True)
-class ModelRule:
-    """A model for all columns, or one for each of some by name; none: trees."""
-
-    allowed: str = "a model such as cart:least=20 for all columns, or models by column, or none (cart)"
-
-    def read(self, value: object) -> tuple[tuple[str, SynthesisModel], ...]:
-        if isinstance(value, Mapping):
-            return tuple(sorted((self._name(name), spelt(each, MODELS)) for name, each in value.items()))
-        if isinstance(value, tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in value):
-            return self.read(dict(value))
-        return () if value is None else (("", spelt(value, MODELS)),)
-
-    def parse(self, text: str) -> tuple[tuple[str, SynthesisModel], ...]:
-        return self.read(None if text.strip().lower() == "none" else text.strip())
-
-    @staticmethod
-    def _name(name: object) -> str:
-        if not isinstance(name, str):
-            raise ValueError
-        return name
-
-
-@dataclass(frozen=True)
-class ConditionRule:
-    """A condition on records, or none."""
-
-    allowed: str = "a condition such as income > 100000, or none (all records)"
-
-    def read(self, value: object) -> str | None:
-        if value is None:
-            return None
-        if not isinstance(value, str):
-            raise ValueError
-        return condition(value).text
-
-    def parse(self, text: str) -> str | None:
-        return self.read(None if text.strip().lower() == "none" else text)
-
-
-@dataclass(frozen=True)
-class SkipRules:
-    """Skip patterns."""
-
-    allowed: str = 'rules such as smoke == "NO" -> nociga = -8'
-
-    def read(self, value: object) -> tuple[str, ...]:
-        rules = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
-        if not all(isinstance(each, str) for each in rules):
-            raise ValueError
-        return tuple(" ".join(SkipRule.read(str(each)).text.split()) for each in rules)
-
-    def parse(self, text: str) -> tuple[str, ...]:
-        return self.read([text] if text.strip() else [])
 
 
 @dataclass(frozen=True)
