@@ -255,6 +255,14 @@ def test_the_files_of_the_field_with_the_intercept_alone(name: str, groups: str)
     assert not walk.unmoved
 
 
+@pytest.mark.parametrize("given", [0, 1])
+def test_what_is_never_negative_is_not_without_a_bound(given: int) -> None:
+    task = replace(skewed(150, 2, given=given), limits=None)
+    assert (task.Y >= 0).all()
+    for key in range(3):
+        assert (Rotate().walk(task, Seed.for_tests(key).derive("sign")).Ystar >= 0).all()
+
+
 GIVEN = ["AFNLWGT", "AGI", "EMCONTRB"]
 
 

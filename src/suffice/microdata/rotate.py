@@ -28,9 +28,11 @@ from suffice.algorithms.rotation.stopping import (
     LARGE,
     LARGE_FIRST,
     LONG,
+    TURNED,
     Schedule,
     Target,
     follows,
+    turned,
 )
 from suffice.algorithms.rotation.turn import Chance
 from suffice.algorithms.rotation.walk import Walk, unmoved
@@ -63,7 +65,8 @@ class Rotate(Recordwise):
     shape: the law: "copula", the columns' densities and how they go together; "marginals", the densities alone;
         "uniform", all that the limits allow.
     sweeps: so many, and more only while a record stands where it was and others still leave; none: 200, of records
-        that are drawn anew (600 where columns are given and groups have more than twelve cells).
+        that are drawn anew (where columns are given and groups have more than twelve cells, until they have turned far
+        enough, at most 600).
     correlation: a target: no residual correlation with the original is above this.
     linkage: a target: no larger share of the records has its own released record as the nearest; 0: as chance would.
     groups: who meets whom: "given", anyone, records alike in the given columns, and records about as far out in a
@@ -130,7 +133,7 @@ class Rotate(Recordwise):
 
     def walk(self, records: Records, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
-        ground, likeness = Constraints.of(records), Likeness.of(records)
+        ground, likeness = self._ground(records), Likeness.of(records)
         dealer, null = Dealer.of(records, self.groups, self.zeros), likeness.null(stream.generator("null"))
         law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
         anew = self._unasked(records) and bool(np.array_equal(records.Y, records.original))
@@ -147,7 +150,7 @@ class Rotate(Recordwise):
             if self.sweeps != 0:
                 walker.until_all_moved(records.original)
         else:
-            reason, course = self._settled(walker, records), ()
+            reason, course = self._settled(walker, records, likeness.sizes), ()
         if progress is not None:
             progress("rotating", walker.sweeps, walker.sweeps)  # a target may be reached long before the last one
         Ystar, ratio = corrected(walker.Y, records, ground)
@@ -157,6 +160,13 @@ class Rotate(Recordwise):
             return walk
         Ystar, ratio = with_heaps(Ystar, ratio, records, ground, law)
         return replace(walk, Ystar=Ystar, ratio=ratio)  # who did not move was counted before: heaps meet
+
+    def _ground(self, records: Records) -> Constraints:
+        """What is never negative is not, whether or not a bound is asked for, where records are as new ones."""
+        ground = Constraints.of(records)
+        if not self._unasked(records):
+            return ground
+        return replace(ground, low=np.where(records.Y.min(axis=0) >= 0, np.maximum(ground.low, 0.0), ground.low))
 
     def _unasked(self, records: Records) -> bool:
         """Whether records are drawn, and heaps given back; not with a fixed number of sweeps, a target, groups of one's
@@ -183,17 +193,24 @@ class Rotate(Recordwise):
         """Records to start from that have nothing of the original's, inside the limits, and the sweeps that this took;
         None where none comes inside."""
         made = start(records, ground, law, sums, dealer.pools[0].strata, stream.generator("start"))
-        # what is never negative is not, whether or not a bound is asked for
-        inside = replace(ground, low=np.where(records.Y.min(axis=0) >= 0, np.maximum(ground.low, 0.0), ground.low))
         with suppress(InfeasibleError):
-            return None if made is None else repaired(made, inside, dealer, stream, INSIDE, progress, still=True)
+            return None if made is None else repaired(made, ground, dealer, stream, INSIDE, progress, still=True)
         return None
 
-    def _settled(self, walker: _Walker, records: Records) -> str:
-        """Sweeps under the law, of records that were drawn from it nearly."""
-        longer = records.X.shape[1] > 1 and records.n < LARGE and not self._few(records)
-        for _ in range(all_ := min(DRAWN_GIVEN if longer else DRAWN, self.most)):
-            walker.sweep(all_)
+    def _settled(self, walker: _Walker, records: Records, sizes: Array) -> str:
+        """Sweeps under the law, of records that were drawn from it nearly.
+
+        sizes: sums of squared residuals.
+        """
+        if records.X.shape[1] == 1 or records.n >= LARGE or self._few(records):
+            for _ in range(all_ := min(DRAWN, self.most)):
+                walker.sweep(all_)
+            return ANEW
+        open_, path = sizes > 0, np.zeros(len(sizes))
+        while walker.sweeps < min(DRAWN_GIVEN, self.most) and not np.median(path[open_]) >= TURNED:
+            before = walker.Y.copy()
+            walker.sweep(min(DRAWN_GIVEN, self.most))
+            path[open_] += turned(walker.ground.root, before, walker.Y)[open_] / sizes[open_]
         return ANEW
 
     @staticmethod

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.algebra.array import Array
+from suffice.algorithms.rotation import column_sums
 from suffice.algorithms.rotation.column_sums import BETWEEN, LEAN, TOLD, ColumnSums
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import deal, random_order
@@ -155,3 +156,15 @@ def test_no_sum_tells_a_giant_within_a_tenth() -> None:
         third, fourth = np.linalg.norm(sums.W[0]) * (up**3 - 1) * z**3, sums.fourth[0] * (up**4 - 1) * z**4
         assert third < 1.4
         assert 1 < fourth < 1.4
+
+
+def test_compiled_loops_decide_alike() -> None:
+    compiled = pytest.importorskip("suffice.algorithms.rotation.compiled")
+    rng = np.random.default_rng(3)
+    change, drops = rng.normal(size=(200, 7)), rng.exponential(size=200)
+    d, e = np.ones(7), np.ones(7)
+    kept = column_sums._decided(change, drops, d)
+    assert 20 < kept.sum() < 180
+    assert (compiled.decided(change, drops, e) == kept).all()
+    assert (d == e).all()
+    assert np.allclose(d, 1 + change[kept].sum(axis=0))

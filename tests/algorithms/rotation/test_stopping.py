@@ -8,7 +8,18 @@ import pytest
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation.likeness import Likeness
-from suffice.algorithms.rotation.stopping import FIRST, LEAVING, LITTLE, LONG, RISING, Schedule, follows
+from suffice.algorithms.rotation.stopping import (
+    DRAWN_GIVEN,
+    FIRST,
+    LEAVING,
+    LITTLE,
+    LONG,
+    RISING,
+    TURNED,
+    Schedule,
+    follows,
+    turned,
+)
 from suffice.method.records import Records
 from suffice.microdata import Ipso
 from suffice.microdata.rotate import Rotate
@@ -102,3 +113,24 @@ def test_records_without_weight_link_no_one() -> None:
     likeness = Likeness.of(Records(task.X, task.Y, task.Y, w))
     assert likeness.linked(task.Y) == 60
     assert likeness.nu == 59
+
+
+def test_drawn_records_with_given_columns_walk_until_they_have_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = skewed(200, 3, given=3)
+    sizes, steps = Likeness.of(task).sizes, []
+
+    def looked(root: Array, before: Array, after: Array) -> Array:
+        steps.append(turned(root, before, after) / sizes)
+        return turned(root, before, after)
+
+    monkeypatch.setattr("suffice.microdata.rotate.turned", looked)
+    walk = Rotate().walk(task, STREAM)
+    path = np.median(np.cumsum(steps, axis=0), axis=1)
+    assert walk.sweeps == len(steps) < DRAWN_GIVEN
+    assert path[-2] < TURNED <= path[-1]
+    assert Rotate(most=7).walk(task, STREAM).sweeps == 7
+
+
+def test_a_walk_turns_by_the_squares_of_its_steps() -> None:
+    before, root = np.arange(6.0).reshape(3, 2), np.array([1.0, 2.0, 1.0])
+    assert turned(root, before, before + np.array([[0.0, 1.0], [3.0, 0.0], [0.0, 2.0]])).tolist() == [18.0, 2.5]

@@ -8,8 +8,9 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.algorithms.rotation.densities import Densities
+from suffice.algorithms.rotation.kernel import loaded
 
 THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.05, 0.7
 """How far these sums may be from the original's: third powers so many errors of a sample, but no less than a share of
@@ -109,12 +110,8 @@ class ColumnSums:
         together = 1 + len(groups) // DECISIONS
         change = np.add.reduceat(change, np.arange(0, len(groups), together)) if together > 1 else change
         drops = generator.standard_exponential(len(change)) - 0.5 * np.einsum("ij,ij->i", change, change)
-        kept, d = np.ones(len(change), dtype=bool), d.copy()
-        for i, each in enumerate(change):
-            if d @ each > drops[i]:
-                kept[i] = False
-            else:
-                d += each
+        d, fast = d.copy(), loaded()
+        kept = (_decided if fast is None else fast.decided)(change, drops, d)
         undone = groups[~np.repeat(kept, together)[: len(groups)]].ravel()
         Y[undone] = before[undone]
         return d
@@ -139,6 +136,17 @@ class ColumnSums:
 
     def __repr__(self) -> str:
         return f"ColumnSums({len(self.mean)} columns)"
+
+
+def _decided(change: Array, drops: Array, d: Array) -> Flags:
+    """Which turns are accepted, one after the other; d is that of all of them."""
+    kept = np.ones(len(change), dtype=bool)
+    for i, each in enumerate(change):
+        if np.cumsum(d * each)[-1] > drops[i]:  # added up one by one, as compiled loops do
+            kept[i] = False
+        else:
+            d += each
+    return kept
 
 
 def _error(Z: Array, weight: Array) -> Array:

@@ -65,6 +65,21 @@ def along(Y, scale, factor):
 
 
 @_compiled
+def decided(change, drops, d):
+    """Which turns are accepted, as `suffice.algorithms.rotation.column_sums` decides."""
+    kept = np.ones(len(change), dtype=np.bool_)
+    for i in range(len(change)):
+        along = 0.0
+        for j in range(len(d)):
+            along += d[j] * change[i, j]
+        kept[i] = not along > drops[i]
+        if kept[i]:
+            for j in range(len(d)):
+                d[j] += change[i, j]
+    return kept
+
+
+@_compiled
 def _fetched(A, groups, first) -> float:
     """Reads both ends of the records of the next groups, many at once; their sum is for no one, but it must be used."""
     total = 0.0

@@ -60,7 +60,9 @@ def in_classes(y: Array, cuts: Array, size: int, strata: Strata | None, generato
     have met the same groups: giants meet giants, and the law is kept.
     """
     classes = np.searchsorted(cuts, y, side="right")
-    return deal(random_order(len(y), generator), size, _numbered(classes, *(() if strata is None else (strata,))))
+    if strata is not None:
+        classes = classes * (int(strata.max(initial=0)) + 1) + strata
+    return deal(random_order(len(y), generator), size, _short(classes))
 
 
 def near_order(Y: Array, compass: Compass, generator: np.random.Generator) -> Rows:
@@ -173,10 +175,14 @@ def large_patterns(pattern: Rows, fewest: int) -> Rows:
 
 
 def _numbered(*reasons: NDArray[Any]) -> Strata | None:
-    """One number for each combination that occurs, in as few bytes as can be: short ones are sorted fast."""
+    """One number for each combination that occurs."""
     if not reasons:
         return None
-    number = np.unique(np.column_stack(reasons), axis=0, return_inverse=True)[1].ravel()
+    return _short(np.unique(np.column_stack(reasons), axis=0, return_inverse=True)[1].ravel())
+
+
+def _short(number: NDArray[Any]) -> Strata:
+    """In as few bytes as can be: short ones are sorted fast."""
     return number.astype(np.min_scalar_type(int(number.max(initial=0))))
 
 

@@ -74,9 +74,13 @@ class Likeness:
 
     def correlations(self, Y: Array) -> Array:
         """Per confidential column: the correlation of its original and released residuals."""
-        size = (self.W * self.W).sum(axis=0)
-        followed = (self.W * (self.against(Y) @ self.W)).sum(axis=0)
+        size, followed = self.sizes, (self.W * (self.against(Y) @ self.W)).sum(axis=0)
         return np.asarray(np.divide(followed, size, out=np.zeros_like(size), where=size > 0))
+
+    @property
+    def sizes(self) -> Array:
+        """Per column: the sum of its squared residuals."""
+        return np.asarray((self.W * self.W).sum(axis=0))
 
     def linked(self, Y: Array) -> int:
         """Of sampled records: those whose nearest released record, in standard deviations, is their own."""

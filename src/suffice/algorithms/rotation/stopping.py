@@ -11,7 +11,11 @@ from suffice.algorithms.rotation.likeness import Likeness
 
 DRAWN, DRAWN_GIVEN = 200, 600
 """Sweeps of records that were drawn: nothing is to be forgotten, and shapes are the law's from the start. Where columns
-are given and groups are large, how residuals bend with them is the law's later."""
+are given and groups are large, how residuals bend with them is the law's later: until records are TURNED, at most so
+many."""
+TURNED = 3.5
+"""How far: squares of all steps, over twice those of the residuals; in half of the columns so much. As many steps that
+do not follow each other leave exp(-3.5) of where they began."""
 INSIDE = 200
 """Sweeps in which drawn records must come inside the limits; else the walk starts from the original."""
 FIRST, LARGE_FIRST = 600, 300
@@ -65,6 +69,12 @@ class Schedule:
         if sweep > self.before:
             return 1.0
         return self.little + (1 - self.little) * max(0, sweep - self.leaving) / max(1, self.rising)
+
+
+def turned(root: Array, before: Array, after: Array) -> Array:
+    """Per column: half the squares of the steps that records took, in sqrt(w) scale."""
+    step = root[:, None] * (after - before)
+    return np.asarray((step * step).sum(axis=0) / 2)
 
 
 def follows(likeness: Likeness, Y: Array, generator: np.random.Generator) -> bool:
