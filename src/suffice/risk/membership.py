@@ -12,6 +12,8 @@ from suffice.algebra.array import Array
 from suffice.measure.measure import SHARE, Measure, Value
 
 FALSE = 0.01
+COLUMNS, PAIRS, PART = 12, 10**8, 1024
+"""From how many columns on all pairs are looked at, if they are not more than these; records at a time."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,17 @@ def membership(Y: Array, holdout: Array, Ystar: Array) -> Membership:
     """
     sd = Ystar.std(axis=0)
     scale = np.where(sd > 0, sd, 1.0)
-    return separation(*(-np.asarray(KDTree(Ystar / scale).query(A / scale)[0]) for A in (Y, holdout)))
+    return separation(*(-_nearest(A / scale, Ystar / scale) for A in (Y, holdout)))
+
+
+def _nearest(A: Array, B: Array) -> Array:
+    """The distance of every record of A from the nearest of B; where columns are many a k-d tree looks at all."""
+    if A.shape[1] <= COLUMNS or len(A) * len(B) > PAIRS:
+        return np.asarray(KDTree(B).query(A)[0])
+    far = (B * B).sum(axis=1)
+    parts = (A[at : at + PART] for at in range(0, len(A), PART))
+    near = np.concatenate([np.argmin(far - 2 * part @ B.T, axis=1) for part in parts])
+    return np.asarray(np.sqrt(((A - B[near]) ** 2).sum(axis=1)))
 
 
 def separation(members: Array, others: Array) -> Membership:

@@ -34,10 +34,9 @@ class Cart(SynthesisModel):
 
     def fit(self, target: Variable, y: Array, names: Sequence[str], board: Board, counted: Array | None) -> TreeFit:
         ranked = [not board.variables[name].levels for name in names]
-        Y = in_classes(y.astype(np.int64)) if target.levels else in_fixed_point(y)
+        goal, classes = in_classes(y.astype(np.int64)) if target.levels else (in_fixed_point(y), 0)
         bins = board.bins(names)
-        tree = Tree.grown(bins, ranked, Y, self.least, counted)
-        leaf = tree.leaves(bins)
+        tree, leaf = Tree.grown(bins, ranked, goal, self.least, counted, classes)
         counts = np.bincount(leaf, minlength=len(tree.column))
         many = counts if counted is None else np.bincount(leaf, counted, len(tree.column))
         donors = y[np.argsort(leaf, kind="stable")]

@@ -17,41 +17,67 @@ def records(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 def test_leaves_have_their_least_and_the_order_of_records_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     bins, y = records()
-    found = Tree.grown(bins, [True, False], in_fixed_point(y), 10)
-    counts = np.bincount(found.leaves(bins))
+    found, leaf = Tree.grown(bins, [True, False], in_fixed_point(y), 10)
+    assert np.array_equal(found.leaves(bins), leaf)
+    counts = np.bincount(leaf)
     assert counts[counts > 0].min() >= 10
     assert counts.max() < 30
     turned = np.random.default_rng(1).permutation(len(y))
     monkeypatch.setattr(tree, "CELLS", 1)  # and one node at a time
-    other = Tree.grown(bins[turned], [True, False], in_fixed_point(y[turned]), 10)
+    other = Tree.grown(bins[turned], [True, False], in_fixed_point(y[turned]), 10)[0]
     assert all(np.array_equal(getattr(found, name), getattr(other, name)) for name in ("column", "below", "left"))
 
 
 def test_levels_without_an_order_are_told_apart_by_one_split() -> None:
     bins, y = records()
-    found = Tree.grown(bins, [True, False], in_fixed_point(y), 10)
+    found = Tree.grown(bins, [True, False], in_fixed_point(y), 10)[0]
     assert found.column[0] == 1
-    assert np.flatnonzero(found.left[0]).tolist() == [1, 2, 4, 5]
-    classes = Tree.grown(bins[:, 1:], [False], in_classes((y > 38).astype(np.int64)), 10)
-    assert np.flatnonzero(classes.left[0]).tolist() in ([1, 2, 4, 5], [0, 3, 6])
+    assert np.flatnonzero(found.goes_left(0)).tolist() == [1, 2, 4, 5]
+    classes = Tree.grown(bins[:, 1:], [False], in_classes((y > 38).astype(np.int64))[0], 10)[0]
+    assert np.flatnonzero(classes.goes_left(0)).tolist() in ([1, 2, 4, 5], [0, 3, 6])
 
 
 def test_the_best_split_is_found() -> None:
     bins, y = records(60)
-    Y = in_fixed_point(y)[:, 0]
+    Y = in_fixed_point(y)
     cuts = [(bins[:, 0] <= cut) for cut in range(29)]
     gains = [
         len(a) * a.mean() ** 2 + len(b) * b.mean() ** 2
         for a, b in ((Y[c], Y[~c]) for c in cuts)
         if min(len(a), len(b)) >= 5
     ]
-    left = Tree.grown(bins[:, :1], [True], Y[:, None], 5).left[0][bins[:, 0]]
+    left = Tree.grown(bins[:, :1], [True], Y, 5)[0].goes_left(0)[bins[:, 0]]
     assert len(Y[left]) * Y[left].mean() ** 2 + len(Y[~left]) * Y[~left].mean() ** 2 == pytest.approx(max(gains))
 
 
 def test_copies_count_once() -> None:
     bins, y = np.repeat(np.arange(20, dtype=np.uint8), 10)[:, None], np.repeat(np.arange(20.0), 10)
     counted = np.tile([1.0] + [0.0] * 9, 20)
-    every, once = (Tree.grown(bins, [True], in_fixed_point(y), 10, each) for each in (None, counted))
+    every, once = (Tree.grown(bins, [True], in_fixed_point(y), 10, each)[0] for each in (None, counted))
     assert (every.column < 0).sum() == 20
     assert (once.column < 0).sum() == 2
+
+
+@pytest.mark.parametrize("kind", ["numbers", "two", "three", "thirty"])
+@pytest.mark.parametrize("copies", [False, True])
+def test_compiled_loops_give_the_same_tree(kind: str, copies: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    from suffice.algorithms.trees import compiled
+
+    rng = np.random.default_rng(3)
+    bins = np.column_stack([rng.integers(0, each, 1500) for each in (65, 4, 254, 12)]).astype(np.uint8)
+    z = bins[:, 0] + 20 * rng.normal(size=1500) + 30 * np.isin(bins[:, 1], [0, 3])
+    cuts = {"two": [40], "three": [20, 60], "thirty": np.linspace(-30, 120, 29)}
+    y, classes = (in_fixed_point(z), 0) if kind == "numbers" else in_classes(np.digitize(z, cuts[kind]))
+    counted = (rng.random(1500) < 0.7) * 1.0 if copies else None
+    grown, leaves = [], []
+    for loops in (lambda _: compiled, lambda _: None):
+        monkeypatch.setattr(tree, "_loops", loops)
+        found, leaf = Tree.grown(bins, [True, False, False, True], y, 5, counted, classes)
+        assert np.array_equal(found.leaves(bins), leaf)
+        grown.append(found)
+        leaves.append(leaf)
+    for name in ("column", "below", "left"):
+        assert np.array_equal(getattr(grown[0], name), getattr(grown[1], name)), name
+    assert np.array_equal(*leaves)
+    assert len(grown[0].column) > 100

@@ -3,8 +3,10 @@ tree comes of any order of records."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,62 +24,84 @@ CLASSES = 12
 """Classes that splits are judged by: the most frequent ones, and all others together."""
 WORTH = 1e-8
 """A split must lower the impurity of the root by this share."""
+LOOPS = 2**14
+"""Cells from which on compiled loops are looked for: it takes a while to load them."""
+
+
+def _loops(bins: Bins) -> Any:
+    """The module of compiled loops, which give the same tree, where there is work for them or they are there."""
+    if bins.size < LOOPS and f"{__package__}.compiled" not in sys.modules:
+        return None
+    from suffice.algorithms.trees import compiled
+
+    return compiled if compiled.COMPILED else None
 
 
 @dataclass(frozen=True, repr=False)
 class Tree:
     """Nodes in the order of their levels: the column that splits each, which bins go left, and the two nodes below.
 
-    column: -1 in a leaf; below: the left node, the right one is the next
+    column: -1 in a leaf; below: the left node, the right one is the next; left: a bit for each of `width` bins
     """
 
-    column: Codes
-    below: Codes
-    left: Flags
+    column: NDArray[np.int16]
+    below: NDArray[np.int32]
+    left: Bins
+    width: int
 
     @classmethod
-    def grown(cls, bins: Bins, ranked: Sequence[bool], Y: Array, least: int, counted: Array | None = None) -> Tree:
-        """bins: a column for each predictor; ranked: whether its bins have an order, else they get one in each node
-        Y: what leaves are to be alike in, whole numbers: one column, or one of 0 and 1 for each class
+    def grown(
+        cls, bins: Bins, ranked: Sequence[bool], y: Array, least: int, counted: Array | None = None, classes: int = 0
+    ) -> tuple[Tree, Codes]:
+        """A tree, and the leaf of every record.
+
+        bins: a column for each predictor; ranked: whether its bins have an order, else they get one in each node
+        y: what leaves are to be alike in, whole numbers; or places among so many `classes`
         counted: 0 for records that are copies of others, which are not counted in a leaf; else 1
         """
-        return _Growth(bins, ranked, Y, least, counted).tree()
+        return _Growth(bins, ranked, y, least, counted, classes).tree()
 
     def leaves(self, bins: Bins) -> Codes:
         """The leaf of every record.
 
         >>> bins = np.array([[1], [1], [2], [2]], dtype=np.uint8)
-        >>> Tree.grown(bins, [True], np.array([[0.0], [0], [5], [5]]), 2).leaves(bins).tolist()
+        >>> Tree.grown(bins, [True], np.array([0.0, 0, 5, 5]), 2)[0].leaves(bins).tolist()
         [1, 1, 2, 2]
         """
+        if loops := _loops(bins):
+            return np.asarray(loops.descend(bins, self.column, self.below, self.left, self.width))
         node, rows = np.zeros(len(bins), dtype=np.int64), np.arange(len(bins))
         while True:
             at = node[rows]
             rows, at = rows[(inner := self.column[at] >= 0)], at[inner]
             if not len(rows):
                 return node
-            at_bin = np.minimum(bins[rows, self.column[at]], self.left.shape[1] - 1)
-            node[rows] = self.below[at] + ~self.left[at, at_bin]
+            b = np.minimum(bins[rows, self.column[at]], self.width - 1)
+            node[rows] = self.below[at] + 1 - (self.left[at, b >> 3] >> (7 - (b & 7)) & 1)
+
+    def goes_left(self, node: int) -> Flags:
+        """Which bins do, in a node."""
+        return np.unpackbits(self.left[node], count=self.width).astype(bool)
 
 
 def in_fixed_point(y: Array) -> Array:
-    """Numbers as whole numbers about their middle, one column.
+    """Numbers as whole numbers about their middle.
 
     >>> in_fixed_point(np.array([0.0, 1.0])).tolist()
-    [[-8388608.0], [8388608.0]]
+    [-8388608.0, 8388608.0]
     """
     low, span = y.min(initial=np.inf), np.ptp(y) if len(y) else 0.0
-    return np.asarray(np.rint((y - low) / (span or 1.0) * POINT) - POINT / 2)[:, None]
+    return np.asarray(np.rint((y - low) / (span or 1.0) * POINT) - POINT / 2)
 
 
-def in_classes(codes: Codes) -> Array:
-    """A column of 0 and 1 for each class; all but the most frequent ones share one, of two classes one is enough."""
+def in_classes(codes: Codes) -> tuple[Array, int]:
+    """The place of each class, the most frequent first, and how many there are: all but some share the last one. Of two
+    classes one is enough: they are numbers."""
     found, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    column = np.empty(len(found), dtype=np.int64)
+    column = np.empty(len(found))
     column[order] = np.minimum(np.arange(len(found)), CLASSES - 1)
-    width = min(len(found), CLASSES)
-    return np.asarray(column[places.ravel()][:, None] == np.arange(width if width > 2 else 1), dtype=np.float64)
+    return (column[places.ravel()], min(len(found), CLASSES)) if len(found) > 2 else (1 - column[places.ravel()], 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,39 +113,57 @@ class _Splits:
 
 
 class _Growth:
-    def __init__(self, bins: Bins, ranked: Sequence[bool], Y: Array, least: int, counted: Array | None) -> None:
-        self.bins, self.ranked, self.Y, self.least = bins, ranked, Y, least
+    def __init__(
+        self, bins: Bins, ranked: Sequence[bool], y: Array, least: int, counted: Array | None, classes: int
+    ) -> None:
+        self.bins, self.ranked, self.y, self.classes, self.least = bins, ranked, y, classes, least
         self.counted, self.width = counted, int(bins.max(initial=0)) + 2  # a bin that is not there goes right
-        total = Y.sum(axis=0)
-        self.worth = WORTH * float((Y * Y).sum() - (total * total).sum() / max(len(Y), 1))
+        squares, n = (float(len(y)) if classes else float((y * y).sum())), max(len(y), 1)
+        total = np.bincount(y.astype(np.int64), minlength=classes) * 1.0 if classes else y.sum()
+        self.worth = WORTH * (squares - float((total * total).sum()) / n)
+        self.loops = _loops(bins)
 
-    def tree(self) -> Tree:
-        levels, known = list[tuple[Codes, Codes, Flags]](), 1
-        rows, node, nodes = np.arange(len(self.Y)), np.zeros(len(self.Y), dtype=np.int64), 1
+    def tree(self) -> tuple[Tree, Codes]:
+        levels, known, leaf = list[tuple[Any, ...]](), 1, np.zeros(len(self.y), dtype=np.int64)
+        rows, ends, nodes = np.arange(len(self.y)), np.array([0, len(self.y)]), 1
+        ranked, once = np.array(self.ranked, dtype=bool), np.empty(0) if self.counted is None else self.counted
+        wide = self.bins.max(axis=0, initial=0)
         while nodes:
             chosen, go = np.full(nodes, -1), np.zeros((nodes, self.width), dtype=bool)
-            ends = np.searchsorted(node, np.arange(nodes + 1))
-            for first, last in self._portions(np.diff(ends)):
-                part = slice(ends[first], ends[last])
-                self._choose(rows[part], node[part] - first, chosen[first:last], go[first:last])
+            if self.loops:
+                asked = self.bins, wide, ranked, self.y, self.classes, once, self.least, self.worth
+                self.loops.choose(*asked, rows, ends, chosen, go)
+            else:
+                node = np.repeat(np.arange(nodes), np.diff(ends))
+                for first, last in self._portions(nodes):
+                    part = slice(ends[first], ends[last])
+                    self._choose(rows[part], node[part] - first, chosen[first:last], go[first:last])
             inner = chosen >= 0
             down = np.where(inner, known + 2 * (np.cumsum(inner) - 1), -1)
-            levels.append((chosen, down, go))
-            rows, node = rows[stay := inner[node]], node[stay]
-            node = down[node] - known + ~go[node, self.bins[rows, chosen[node]]]
-            order = np.argsort(node, kind="stable")
-            rows, node, nodes = rows[order], node[order], 2 * int(inner.sum())
+            levels.append((chosen.astype(np.int16), down.astype(np.int32), np.packbits(go, axis=1)))
+            ended = np.where(inner, -1, known - nodes + np.arange(nodes))
+            leaf[rows] = np.repeat(ended, np.diff(ends))
+            if self.loops:
+                rows, ends = self.loops.part(self.bins, rows, ends, chosen, go)
+            else:
+                rows, node = rows[stay := inner[node]], node[stay]
+                node = down[node] - known + ~go[node, self.bins[rows, chosen[node]]]
+                rows = rows[np.argsort(node, kind="stable")]
+                ends = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=2 * int(inner.sum())))])
+            nodes = 2 * int(inner.sum())
             known += nodes
-        return Tree(*(np.concatenate(each) for each in zip(*levels, strict=True)))
+        column, below, left = (np.concatenate(each) for each in zip(*levels, strict=True))
+        return Tree(column, below, left, self.width), leaf
 
-    def _portions(self, sizes: Codes) -> Iterator[tuple[int, int]]:
-        most = max(1, CELLS // (self.width * (self.Y.shape[1] + 2)))
-        for first in range(0, len(sizes), most):
-            yield first, min(first + most, len(sizes))
+    def _portions(self, nodes: int) -> Iterator[tuple[int, int]]:
+        most = max(1, CELLS // (self.width * (max(self.classes, 1) + 2)))
+        for first in range(0, nodes, most):
+            yield first, min(first + most, nodes)
 
     def _choose(self, rows: Codes, node: Codes, chosen: Codes, go: Flags) -> None:
         """Fills in the best column of every node, and its bins that go left."""
-        nodes, Y = len(chosen), self.Y[rows]
+        nodes, Y = len(chosen), self.y[rows][:, None]
+        Y = (np.arange(self.classes) == Y).astype(np.float64) if self.classes else Y
         counted = None if self.counted is None else self.counted[rows]
         total = np.stack([np.bincount(node, y, nodes) for y in Y.T])
         own = (total**2).sum(axis=0) / np.bincount(node, minlength=nodes)

@@ -1,0 +1,160 @@
+"""The loops of growing a tree, a node at a time; they give the tree that `tree.py` gives without them."""
+
+# mypy: disable-error-code="untyped-decorator, unused-ignore, type-var, operator, assignment, arg-type, index"
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.algebra.array import Array, Flags
+from suffice.algorithms.jit import COMPILED, loops
+from suffice.algorithms.trees.tree import Bins, Codes
+
+__all__ = ["COMPILED", "choose", "descend", "part"]
+
+
+@loops
+def choose(
+    bins: Bins, wide: Bins, ranked: Flags, y: Array, classes: int, once: Array, least: int, worth: float, rows: Codes,
+    ends: Codes, chosen: Codes, go: Flags,
+) -> None:  # fmt: skip
+    """Fills in the best column of every node of a level, and its bins that go left.
+
+    wide: the last bin of each column; classes: y are places of so many classes; 0: y are numbers
+    once: 0 for copies; empty where all records count
+    """
+    columns, width, deep = bins.shape[1], go.shape[1], max(classes, 1)
+    sums, many = np.zeros((columns, width, deep + 1)), np.zeros((columns, width))  # the last sum is that of records
+    cells, order, kept = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int64)
+    means = np.empty(width)
+    total, left, here = np.zeros(deep), np.zeros(deep), np.empty(deep, np.int64)
+    for node in range(len(ends) - 1):
+        first, last = ends[node], ends[node + 1]
+        total[:] = 0.0
+        squares, counted = 0.0, 0.0
+        for i in range(first, last):
+            r = rows[i]
+            counted += once[r] if len(once) else 1.0
+            if classes:
+                total[int(y[r])] += 1.0
+                squares += 1.0
+            else:
+                total[0] += y[r]
+                squares += y[r] * y[r]
+        own = 0.0
+        for k in range(deep):
+            own += total[k] * total[k]
+        own /= last - first
+        if counted < 2 * least or not squares - own > worth:
+            continue
+        for i in range(first, last):
+            r = rows[i]
+            for j in range(columns):
+                b = bins[r, j]
+                sums[j, b, deep] += 1.0
+                if len(once):
+                    many[j, b] += once[r]
+                if classes:
+                    sums[j, b, int(y[r])] += 1.0
+                else:
+                    sums[j, b, 0] += y[r]
+        present = 0
+        for k in range(deep):
+            if total[k] != 0 or not classes:
+                here[present] = k
+                present += 1
+        best = worth
+        for j in range(columns):
+            found = 0
+            for b in range(wide[j] + 1):
+                if sums[j, b, deep] > 0:
+                    cells[found] = b
+                    found += 1
+            top, goes, as_they_are = -np.inf, 0, False
+            for k in range(1 if ranked[j] else deep):
+                if not ranked[j]:
+                    if classes and total[k] == 0:  # all shares are 0: the order of the bins, which is looked at once
+                        if as_they_are:
+                            continue
+                        as_they_are = True
+                    for i in range(found):
+                        means[i] = sums[j, cells[i], k] / sums[j, cells[i], deep]
+                for i in range(found):
+                    order[i] = cells[i]
+                if not ranked[j]:
+                    for i in range(1, found):
+                        mean, b, to = means[i], order[i], i
+                        while to > 0 and means[to - 1] > mean:
+                            means[to], order[to] = means[to - 1], order[to - 1]
+                            to -= 1
+                        means[to], order[to] = mean, b
+                left[:] = 0.0
+                n, few, cut = 0.0, 0.0, -1
+                for i in range(found - 1):
+                    b = order[i]
+                    n += sums[j, b, deep]
+                    few += many[j, b] if len(once) else sums[j, b, deep]
+                    for h in range(present):
+                        left[here[h]] += sums[j, b, here[h]]
+                    if few < least or counted - few < least:
+                        continue
+                    low, high = 0.0, 0.0
+                    for h in range(present):
+                        s = left[here[h]]
+                        low += s * s
+                        s = total[here[h]] - s
+                        high += s * s
+                    gain = low / n + high / (last - first - n)
+                    if gain > top:
+                        top, cut = gain, i
+                if cut >= 0:
+                    goes = cut + 1
+                    kept[:goes] = order[:goes]
+            if top - own > best:
+                best, chosen[node] = top - own, j
+                go[node] = False
+                if ranked[j]:  # bins that are not there go where their neighbours go
+                    go[node, : kept[goes - 1] + 1] = True
+                else:
+                    for i in range(goes):
+                        go[node, kept[i]] = True
+            for i in range(found):
+                many[j, cells[i]] = 0.0
+                sums[j, cells[i]] = 0.0
+
+
+@loops
+def part(bins: Bins, rows: Codes, ends: Codes, chosen: Codes, go: Flags) -> tuple[Codes, Codes]:
+    """The records of the next level's nodes, one node behind the other, and where each begins."""
+    after, starts = np.empty_like(rows), np.empty(2 * np.sum(chosen >= 0) + 1, np.int64)
+    known, at, right = 0, 0, np.empty_like(rows)
+    starts[0] = 0
+    for node in range(len(chosen)):
+        if chosen[node] < 0:
+            continue
+        others = 0
+        for i in range(ends[node], ends[node + 1]):
+            r = rows[i]
+            if go[node, bins[r, chosen[node]]]:
+                after[at] = r
+                at += 1
+            else:
+                right[others] = r
+                others += 1
+        after[at : at + others] = right[:others]
+        known += 2
+        starts[known - 1], starts[known] = at, at + others
+        at += others
+    return after[:at], starts
+
+
+@loops
+def descend(bins: Bins, column: Codes, below: Codes, left: Bins, width: int) -> Codes:
+    """The leaf of every record."""
+    found = np.empty(len(bins), np.int64)
+    for i in range(len(bins)):
+        node = 0
+        while column[node] >= 0:
+            b = min(np.int64(bins[i, column[node]]), width - 1)
+            node = below[node] + 1 - (np.int64(left[node, b >> 3]) >> (7 - (b & 7)) & 1)
+        found[i] = node
+    return found
