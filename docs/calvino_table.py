@@ -15,7 +15,7 @@ from rotate_table import File, write
 
 from suffice.algebra.array import Array
 from suffice.algorithms.partition.mdav import mdav
-from suffice.compare.score import Score
+from suffice.comparison.score import Score
 from suffice.method.method import Method
 from suffice.microdata import Ipso, MicroaggregateDraws, PcaMask, RankSwap, ResidualCorrelation
 from suffice.risk.interval_disclosure import interval_disclosure

@@ -14,7 +14,7 @@ import pyarrow as pa
 from rotate_table import File, no0, write
 
 from suffice.algebra.array import Array
-from suffice.compare.score import Score
+from suffice.comparison.score import Score
 from suffice.design.design import Design
 from suffice.design.roles import Roles
 from suffice.method.masked import MaskedColumns

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.walk import Walk
-from suffice.compare.score import Score
+from suffice.comparison.score import Score
 from suffice.demo import firms
 from suffice.design.limits import Limits
 from suffice.method.records import Records

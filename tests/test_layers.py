@@ -16,7 +16,7 @@ LAYERS = """
 __main__
 cli | workbench
 plan
-compare
+comparison
 release
 certificate
 guards

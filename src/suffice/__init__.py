@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from suffice.certificate.certificate import Certificate as Certificate
     from suffice.certificate.verification import Verification as Verification
     from suffice.certificate.verification import verify as verify
+    from suffice.comparison.compare import compare as compare
+    from suffice.comparison.comparison import Comparison as Comparison
     from suffice.design.roles import Roles as Roles
     from suffice.guards.finding import Finding as Finding
     from suffice.microdata import *  # noqa: F403
@@ -30,6 +32,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "Certificate": "certificate.certificate",
+    "Comparison": "comparison.comparison",
     "Finding": "guards.finding",
     "Inference": "release.pool",
     "Plan": "plan.plan",
@@ -46,6 +49,7 @@ _PLACES = {
     "TableRelease": "release.tables",
     "Verification": "certificate.verification",
     "assess": "release.assess",
+    "compare": "comparison.compare",
     "methods": "catalogue",
     "pool": "release.pool",
     "protect": "release.protect",

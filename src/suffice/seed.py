@@ -91,6 +91,13 @@ class Seed:
         seed._key, seed.source = number.to_bytes(32, "big"), "tests"
         return seed
 
+    @classmethod
+    def of_trials(cls, key: BlockKey, source: Literal["entropy", "file", "tests"]) -> Seed:
+        """The key of trial releases, which never leave: whoever makes them may hold it, and learns no other by it."""
+        seed = cls()
+        seed._key, seed.source = key._key, source
+        return seed
+
     def derive(self, *parts: str) -> Stream:
         """The random numbers of one release: HMAC of the key with everything that decides it."""
         message = b"".join(len(part.encode()).to_bytes(8, "big") + part.encode() for part in parts)

@@ -14,7 +14,7 @@ from suffice import Blend, Ipso, MicroaggregateDraws, Noise, PcaMask, Restore, R
 from suffice.algebra.array import Array
 from suffice.algorithms.components import varimax
 from suffice.catalogue import build
-from suffice.compare.score import Score
+from suffice.comparison.score import Score
 from suffice.errors import UsageError
 from suffice.microdata.pca_mask import components_of, exchanged, swapped
 from suffice.report.pictures import loadings

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import suffice
-from suffice.compare.score import Score
+from suffice.comparison.score import Score
 from suffice.demo import firms
 
 NAMES = ["turnover", "wages", "taxes"]

@@ -15,7 +15,7 @@ import suffice
 from suffice.certificate.regressions import STEEP, Regressions
 from suffice.errors import escaped
 from suffice.report.exhibit import Exhibit
-from suffice.statistics.comparison import Comparison
+from suffice.statistics.comparison import SumsOfBoth
 from suffice.statistics.standing import Pair
 from suffice.statistics.statistic import BOUND, Claim, Promise, at_most
 from suffice.statistics.sums import Reference
@@ -233,7 +233,7 @@ def in_order(promises: Iterable[Promise], redrawn: bool = False) -> tuple[Promis
 
 
 def certify(
-    comparison: Comparison,
+    comparison: SumsOfBoth,
     promises: Sequence[Promise],
     *,
     terms: tuple[str, ...],

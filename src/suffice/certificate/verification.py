@@ -30,7 +30,7 @@ from suffice.rows.digest import Digest
 from suffice.rows.multiset import Multiset
 from suffice.rows.rows import Kind, Product, Rows
 from suffice.rows.threads import cores, one_blas_thread
-from suffice.statistics.comparison import Comparison, compared
+from suffice.statistics.comparison import SumsOfBoth, compared
 from suffice.statistics.distribution import Distribution
 from suffice.statistics.domain import WHOLE, Domain
 from suffice.statistics.promise import COMPARED, promised
@@ -335,7 +335,7 @@ def _said(before: Rows, after: Rows, design: Design, plain: Design) -> str:
     )
 
 
-def _shared(comparison: Comparison) -> tuple[Comparison, tuple[str, ...]]:
+def _shared(comparison: SumsOfBoth) -> tuple[SumsOfBoth, tuple[str, ...]]:
     """With missing cells only the groups that both files have: whether cells were blanked cannot be told."""
     found, unchecked = dict(comparison.found), []
     for promise, (one, two) in comparison.found.items():

@@ -191,6 +191,31 @@ def assess(
 
 
 @app.command()
+def compare(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", show_default=False)],
+    output: o.ComparisonFolder = None,
+    csv: o.ComparisonCsv = None,
+    map_file: o.MapFile = None,
+    report: o.ComparisonReport = None,
+    repeats: o.Repeats = None,
+    workers: o.Workers = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+) -> None:
+    """Try many methods on the data of a plan, many times each: risk against utility, and which is recommended."""
+    _roomy()
+    from suffice.cli.command import Command
+    from suffice.plan.plan import Plan
+
+    read = Plan.read(plan)
+    if not isinstance(read, Plan):
+        raise UsageError("Methods for tables are not compared. Give a plan of records, with [roles].")
+    files = [path for path in (csv, map_file, report) if path is not None]
+    Command(quiet, as_json).compare(read, output, files, force, {"workers": workers, "repeats": repeats})
+
+
+@app.command()
 def pool(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", show_default=False)],
     formula: o.Formula,

@@ -16,7 +16,7 @@ from suffice.progress import Watch
 if TYPE_CHECKING:
     from suffice.certificate.verification import Verification
     from suffice.design.roles import Roles
-    from suffice.plan.plan import AnyPlan
+    from suffice.plan.plan import AnyPlan, Plan
     from suffice.release.release import Places, Release
     from suffice.release.tables import TableRelease
 
@@ -129,6 +129,27 @@ class Command:
             show.as_json(scores.as_dict())
         elif not self.quiet:
             show.say(scores.text())
+
+    def compare(self, plan: Plan, folder: Path | None, files: list[Path], force: bool, asked: dict[str, Any]) -> None:
+        """Methods side by side, shown and written; into a folder with the plan of what is recommended."""
+        from suffice.comparison.comparison import KINDS
+        from suffice.release.scores import scores_target
+
+        for path in files:  # before the work, not after it
+            scores_target(path, force, [plan.path(plan.data.path)], KINDS)
+        with self.watch() as progress:
+            found = plan.side_by_side(folder, progress, **asked)
+        for path in files:
+            found.write(path, force=force)
+        written = [*files, *(plan.write_comparison(found, folder) if folder is not None else [])]
+        if self.as_json:
+            show.as_json(found.as_dict())
+        elif not self.quiet:
+            show.say(found.text())
+            if written:
+                show.say("\nWritten", "bold")
+            for path in written:
+                show.say(f"  {escaped(str(path))}")
 
     def pool(self, files: list[Path], formula: str, output: Path | None, force: bool, asked: dict[str, Any]) -> None:
         """One analysis of all files of a release, shown and written."""

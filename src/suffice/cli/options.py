@@ -68,6 +68,21 @@ ScoresFile = Annotated[
     Path | None, _option("FILE", "Write the scores: .json, .csv or .html. They are private.", "--output", "-o")
 ]
 
+ComparisonFolder = Annotated[
+    Path | None,
+    _option(
+        "FOLDER",
+        "Keep finished runs there, go on where an earlier call was ended, and write all results.",
+        "--output",
+        "-o",
+    ),
+]
+ComparisonCsv = Annotated[Path | None, _option("FILE.csv", "Write all numbers.", "--csv")]
+MapFile = Annotated[Path | None, _option("FILE.png", "Draw the risk-utility map: .png or .svg.", "--map")]
+ComparisonReport = Annotated[Path | None, _option("FILE.html", "Write a private page.", "--report")]
+Repeats = Annotated[int | None, _option("N", "Runs of each method, in place of what the plan says.", min=1)]
+Workers = Annotated[int | None, _option("N", "Processes; they do not change a digit.", min=1)]
+
 Formula = Annotated[str, _option("TEXT", "The analysis: 'income ~ C(sex) + age', or with lm:, glm-binomial: before.")]
 RuleName = Annotated[
     str | None, _option("NAME", "T_p, T_f, T_s or T_o, for files that have no certificate beside them.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -12,11 +13,12 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, create
 
 from suffice.design.role import declared
 from suffice.design.roles import Roles
-from suffice.errors import FileError, UsageError, path_of
+from suffice.errors import FileError, UsageError, escaped, failing, path_of
 from suffice.plan import mistakes, toml
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
+    from suffice.comparison.comparison import Comparison
     from suffice.files.draft import Labelled
     from suffice.method.method import Method
     from suffice.release.release import Places, Release
@@ -73,6 +75,17 @@ class ReleaseSection(Section):
 
     path: str
     force: bool = False
+
+
+class CompareSection(Section):
+    """[compare]: methods side by side, and what is asked of the one that is recommended; see `suffice.compare`."""
+
+    methods: Any = "quick"
+    repeats: int = 100
+    limits: dict[str, float] | None = None
+    loss: list[str] | None = None
+    keep: list[str] = []
+    measures: list[str] = []
 
 
 class AnyPlan(Section):
@@ -194,6 +207,8 @@ class AnyPlan(Section):
 class Plan(AnyPlan):
     """One request: data, roles, methods in order (or none: what suits the roles), seed, accepted findings, release.
 
+    [compare] says which methods `suffice compare` tries; a release is made without looking at it.
+
     >>> plan = Plan.of({"data": {"path": "firms.csv"}, "roles": {"confidential": ["wages"]},
     ...                 "method": [{"name": "ipso"}], "release": {"path": "out.csv"}})
     >>> Plan.parse(plan.to_toml()) == plan
@@ -205,6 +220,7 @@ class Plan(AnyPlan):
     method: list[Step] = []
     seed: SeedSection | None = None
     accept: dict[str, str] = {}
+    compare: CompareSection | None = None
     release: ReleaseSection
 
     @classmethod
@@ -248,6 +264,51 @@ class Plan(AnyPlan):
         data, roles, method, told = self.path(self.data.path), self.roles.build(), self._steps(), self.data.encoding
         return protect(data, roles, method, self.key(), self.accept, progress=progress, threads=threads, encoding=told)
 
+    def side_by_side(
+        self,
+        folder: Path | None = None,
+        progress: Progress | bool | None = None,
+        workers: int | None = None,
+        repeats: int | None = None,
+    ) -> Comparison:
+        """The comparison that [compare] asks for; without that table, the preset "quick".
+
+        folder: where finished runs are kept
+        repeats: in place of what the plan says
+        """
+        from suffice.comparison.compare import compare
+
+        asked = (self.compare or CompareSection()).model_dump() | ({} if repeats is None else {"repeats": repeats})
+        given: dict[str, Any] = {"seed": self.key(), "accept": self.accept, "encoding": self.data.encoding}
+        data = self.path(self.data.path)
+        return compare(data, self.roles.build(), **asked, **given, folder=folder, progress=progress, workers=workers)
+
+    def write_comparison(self, comparison: Comparison, folder: Path) -> list[Path]:
+        """All that a comparison tells, into the folder of its runs: what an earlier one told there is replaced."""
+        files = [folder / f"comparison{kind}" for kind in (".json", ".csv", ".html", ".png")]
+        for path in files:
+            comparison.write(path, force=True)
+        plan = folder / "recommended.toml"
+        if not comparison.recommendation:
+            plan.unlink(missing_ok=True)
+            return files
+        with failing("The recommended plan cannot be written"):
+            plan.write_text(self.recommended(comparison, folder), encoding="utf-8")
+        return [*files, plan]
+
+    def recommended(self, comparison: Comparison, folder: Path) -> str:
+        """The plan of the release that is recommended, to be written into `folder`, with the reasons."""
+        found = comparison.recommendation
+        if not found:
+            raise UsageError(f"Nothing is recommended.\n{found.reasons[0]}")
+        tables = self.model_dump(exclude_none=True, exclude_defaults=True, exclude={"compare"})
+        for table, key in (("data", "path"), ("release", "path"), ("seed", "key_file")):
+            if table in tables:
+                tables[table][key] = os.path.relpath(self.path(tables[table][key]), folder)
+        plan = Plan.of({**tables, "method": list(found.steps)}, folder)
+        told = [f"# {line}" for line in map(escaped, (f"Recommended: {found.name}", *found.reasons))]
+        return "\n".join([*told, "", plan.to_toml()])
+
 
 def _parameters(step: Step, folder: Path) -> dict[str, Any]:
     given = step.model_extra or {}
@@ -259,5 +320,6 @@ SECTIONS: dict[str, type[Section]] = {
     "data": DataSection,
     "roles": RolesSection,
     "seed": SeedSection,
+    "compare": CompareSection,
     "release": ReleaseSection,
 }

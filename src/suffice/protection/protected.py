@@ -123,8 +123,8 @@ class Protected:
     """Columns that the method made, in the order of the rows; they leave with the release."""
     drawn: Drawing | None = None
     """What leaves in place of `rows`, where the method draws records of its own."""
-    again: Callable[[int], Protected] | None = None
-    """A trial release, by its number: another one of the same request, whatever the key."""
+    again: Callable[..., Protected] | None = None
+    """A trial release, by its number: another one of the same request, whatever the key, or with numbers of its own."""
     first: tuple[str, ...] = ()
     """What is said of the request as a whole."""
 

@@ -36,7 +36,7 @@ from suffice.risk.looks import RiskLooks
 from suffice.risk.sample import SampleMeasure
 from suffice.rows.derived import aligned
 from suffice.rows.threads import cores, hold_memory, one_blas_thread
-from suffice.seed import Seed
+from suffice.seed import Seed, Stream
 
 FIXED = ("mean", "covariance", "limits")
 """What leaves a column that stands at its two bounds as it is."""
@@ -148,8 +148,8 @@ def _protected(
             strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
         looks = RiskLooks(method.independent, SampleMeasure.of_file(original.rows.n, strata), limits, leaving)
 
-        def trial(number: int) -> Protected:
-            again = replace(original, stream=trials.child(str(number)))
+        def trial(number: int, own: Stream = trials) -> Protected:
+            again = replace(original, stream=own.child(str(number)))
             return protected(again, method, start, strata, looks)
 
         made: list[Release] = []

@@ -162,11 +162,13 @@ class Scores(Exhibit):
             commit([draft])
 
 
-def scores_target(path: str | os.PathLike[str], force: bool, apart: Sequence[Any]) -> Path:
+def scores_target(
+    path: str | os.PathLike[str], force: bool, apart: Sequence[Any], kinds: Sequence[str] = (".json", ".csv", ".html")
+) -> Path:
     """Where scores can be written: a kind of file that holds them, not there already, and none of the data."""
     target = path_of(path)
-    if target.suffix.lower() not in (".json", ".csv", ".html"):
-        raise UsageError("Scores are written as .json, .csv or .html.\nName such a file.")
+    if target.suffix.lower() not in kinds:
+        raise UsageError(f"Scores are written as {', '.join(kinds[:-1])} or {kinds[-1]}.\nName such a file.")
     keep_apart([("the output", target)], [("the data", each) for data in apart for each in named_sources(data)])
     if target.name.lower().endswith(".certificate.json"):
         raise UsageError("That is the name of a certificate, which is public, and scores are private.\nChoose another.")

@@ -1,11 +1,11 @@
-"""Pictures as PNG text: binned counts and correlations only, never points, never vectors."""
+"""Pictures as PNG text: binned counts and correlations only, never points, never vectors; and the map of methods."""
 
 from __future__ import annotations
 
 import base64
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,9 +87,9 @@ def _name_sides(axes: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
     axes.set_xticks(range(len(columns)), [_plain(name) for name in columns], rotation=60, ha="right")
 
 
-def _plain(name: str) -> str:
+def _plain(name: str, most: int = 24) -> str:
     """A name without the signs that matplotlib reads as mathematics, and short."""
-    return name.replace("$", r"\$")[:24]
+    return name.replace("$", r"\$")[:most]
 
 
 def _figure(width: float, height: float) -> Figure:
@@ -106,3 +106,49 @@ def _png(figure: Figure) -> str:
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
     return base64.b64encode(file.getvalue()).decode("ascii")
+
+
+class MapPoint(NamedTuple):
+    """A method on the risk-utility map: mean, low and high of each; whether none beats it, it passes, it is the one."""
+
+    name: str
+    risk: tuple[float, float, float]
+    loss: tuple[float, float, float]
+    leads: bool
+    passes: bool
+    best: bool
+
+
+def risk_utility_map(points: Sequence[MapPoint], kind: str = "png") -> bytes:
+    """Risk against loss with intervals, the frontier joined, the limit drawn: means over runs, nothing of a record."""
+    figure = _figure(8.2, 5.4)
+    axes = figure.add_subplot()
+    axes.axvspan(0, 1, color=AFTER, alpha=0.06, linewidth=0)
+    axes.axvline(1, color=AFTER, linewidth=0.8, linestyle="--")
+    lead = sorted((each.risk[0], each.loss[0]) for each in points if each.leads)
+    axes.plot(*(zip(*lead, strict=True) if lead else ((), ())), color=AFTER, linewidth=1.0, zorder=1)
+    for number, each in enumerate(points, 1):
+        colour = AFTER if each.passes else BEFORE
+        (x, *across), (y, *up) = each.risk, each.loss
+        axes.plot(across, [y, y], color=colour, linewidth=1.2, alpha=0.6)
+        axes.plot([x, x], up, color=colour, linewidth=1.2, alpha=0.6)
+        size, sign = (150, "*") if each.best else (34, "o")
+        axes.scatter([x], [y], s=size, marker=sign, c=colour if each.passes else "white", edgecolors=colour, zorder=3)
+        axes.annotate(str(number), (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
+        axes.plot([], [], " ", label=f"{number}  {_plain(each.name, 44)}")
+    axes.set_xscale("asinh", linear_width=1.0)
+    axes.set_xlim(left=-0.05)
+    axes.set_ylim(bottom=0)
+    ends = [0, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    most = max([each.risk[2] for each in points], default=1.0)
+    axes.set_xticks([end for end in ends if end <= 2 * max(1.0, most)])
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.minorticks_off()
+    axes.set_xlabel("risk: the worst, in its limit (1: the limit)")
+    axes.set_ylabel("loss: 0 is the original")
+    axes.spines[["top", "right"]].set_visible(False)
+    shown = {"loc": "outside right upper", "frameon": False, "fontsize": 8, "handlelength": 0, "handletextpad": 0}
+    figure.legend(**shown)
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, metadata={"Software": None} if kind == "png" else {"Date": None, "Creator": None})
+    return file.getvalue()

@@ -14,7 +14,7 @@ from suffice.statistics.statistic import Claim, Promise
 from suffice.statistics.sums import Reference, looked
 
 
-def compared(reference: Reference, rows: Rows, promises: Iterable[Promise]) -> Comparison:
+def compared(reference: Reference, rows: Rows, promises: Iterable[Promise]) -> SumsOfBoth:
     """What the promises need of both files; the file as a whole is looked at in any case."""
     every, known = tuple(promises), reference.known
     needed = {each: each.statistic.sums([p for p in every if p.domain == each.domain]) for each in every}
@@ -25,11 +25,11 @@ def compared(reference: Reference, rows: Rows, promises: Iterable[Promise]) -> C
     pairs = {sums: (known[sums], after) for sums, after in zip(wanted, found, strict=True)}
     by_promise = {promise: pairs[sums] for promise, sums in needed.items()}
     negative = dict(zip(reference.design.confidential, pairs[NEGATIVES][1].tolist(), strict=True))
-    return Comparison(reference, rows.n, pairs[WHOLE_FILE], by_promise, negative)
+    return SumsOfBoth(reference, rows.n, pairs[WHOLE_FILE], by_promise, negative)
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class SumsOfBoth:
     """What was added up of the original and of the rows that leave: as a whole, and for every promise."""
 
     reference: Reference

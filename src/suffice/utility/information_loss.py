@@ -54,7 +54,7 @@ def families(Y: Numbers, Ystar: Numbers) -> dict[str, float]:
     correlation = mu22 + r**2 * (mu4[one] + mu4[two] + 2 * mu22) / 4 - r * mixed
     released = total(lambda A: Moments.of(standard(A)), Ystar)
     after = released.covariance
-    spread = np.sqrt(np.diag(after))
+    spread = np.sqrt(np.maximum(np.diag(after), 0.0))  # of equal values it is 0 but for rounding, on either side
     size = np.where(spread > 0, spread, 1.0)
     files = zip(before.columns(), FileNumbers.of(Ystar).columns(), mean, sd, moves, strict=True)
     quantiles = [_quantiles((y - m) / s, (z - m) / s) for y, z, m, s, there in files if there]

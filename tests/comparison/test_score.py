@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from suffice.algebra.array import Array
-from suffice.compare.score import Score
+from suffice.comparison.score import Score
 from suffice.utility.shape_bias import shape_bias
 from tests.places import SHARED, needs_shared
 

@@ -1,1 +1,0 @@
-"""Releases side by side."""
