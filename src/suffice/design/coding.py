@@ -50,6 +50,10 @@ class Coding:
         found = cls(levels, {} if types is None else {name: types.field(name).type for name in coded})
         return replace(found, holes=found._holes(rows, roles.confidential)) if holes else found
 
+    def with_others(self, other: Coding) -> Coding:
+        """Both, of different columns."""
+        return Coding(*({**getattr(self, name), **getattr(other, name)} for name in ("levels", "types", "holes")))
+
     def _holes(self, rows: Rows, names: Sequence[str]) -> dict[str, float]:
         """A number near the middle that no cell has, for columns with missing cells; 0 for categories."""
         own = [name for name in names if rows.kinds.get(name) in ("float", "integer", "date")]

@@ -123,21 +123,7 @@ class Design:
         """
         if tuple(confidential) == self.confidential:
             return self
-        gone = {*self.roles.confidential} - {*confidential}
-        bounds = self.roles.bounds
-        roles = replace(
-            self.roles,
-            confidential=tuple(confidential),
-            bounds=bounds
-            if isinstance(bounds, str)
-            else tuple(each for each in bounds if isinstance(each, str) or each[0] not in gone),
-            integer=tuple(name for name in self.roles.integer if name not in gone),
-            edits=tuple(
-                text
-                for text, edit in zip(self.roles.edits, self.roles.conditions, strict=True)
-                if not gone & {*edit.columns}
-            ),
-        )
+        gone, roles = {*self.roles.confidential} - {*confidential}, self.roles.part(confidential)
         numbers = tuple(name for name in self.inspection.numbers if name not in gone)
         categories = self.categories
         if any(each.local for each in categories.values()):

@@ -130,6 +130,19 @@ class Roles:
         named = dict.fromkeys(name for _, name in _named(self))
         return tuple(name for name in named if name not in self.identifiers)
 
+    def part(self, confidential: Sequence[str]) -> Roles:
+        """The same for some of the confidential columns: bounds, whole numbers and edits are those of these alone."""
+        gone, bounds = {*self.confidential} - {*confidential}, self.bounds
+        edits = zip(self.edits, self.conditions, strict=True)
+        own = (each for each in bounds if isinstance(each, str) or each[0] not in gone)
+        return replace(
+            self,
+            confidential=tuple(confidential),
+            bounds=bounds if isinstance(bounds, str) else tuple(own),
+            integer=tuple(name for name in self.integer if name not in gone),
+            edits=tuple(text for text, edit in edits if not gone & {*edit.columns}),
+        )
+
     def dropped(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns that have no role."""
         return tuple(name for name in columns if name not in self.columns)

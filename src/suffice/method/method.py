@@ -123,6 +123,15 @@ class Method(Exhibit, ABC):
         """Promises in groups of the method's own, the finest last."""
         return ()
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Columns that it keeps to itself where other methods follow: these protect all others."""
+        return ()
+
+    def requests(self, roles: Roles) -> tuple[tuple[Method, Roles], ...]:
+        """Methods for columns of their own, with their roles; itself, where all columns are protected together."""
+        return ((self, roles),)
+
     def tables(self, design: Design) -> tuple[tuple[str, ...], ...]:
         """Tables of counts, each by its columns, that what is drawn goes by."""
         return ()

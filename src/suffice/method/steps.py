@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from suffice.design.design import Design
     from suffice.design.roles import Roles
     from suffice.rows.rows import Kind, Rows
+    from suffice.statistics.statistic import Promise
 from suffice.algebra.array import Array
 from suffice.method.isometric import Isometric
 from suffice.method.masked import Masked
@@ -23,6 +24,7 @@ from suffice.method.method import Method, companion_of
 from suffice.method.recordwise import Recordwise
 from suffice.method.rowwise import Rowwise
 from suffice.method.synthetic import Synthetic
+from suffice.statistics.table import counted
 
 
 @dataclass(frozen=True)
@@ -163,9 +165,57 @@ class Steps(Several):
         return super().given(roles)
 
 
+@dataclass(frozen=True)
+class ByColumns(Several):
+    """A method that draws columns of its own, and behind it one for all others: categories, then numbers.
+
+    What both are given stays with its records, so that numbers are right in the levels of it; of what was drawn they
+    know no more than the given columns carry over.
+    """
+
+    steps: tuple[Method, Method]
+
+    def __post_init__(self) -> None:
+        first, rest = self.steps
+        if self.sets > 1 or rest.redraws or rest.apart_of or rest.companion is not None:
+            raise UsageError(f"{rest.name} draws records of its own, or has a data set: it cannot follow {first.name}.")
+
+    def parameters(self) -> dict[str, object]:
+        every = (step for each in self.steps for step in getattr(each, "steps", (each,)))
+        return {"steps": [{"name": step.name, **step.parameters()} for step in every]}
+
+    def given(self, roles: Roles) -> Roles:
+        for step, own in self.requests(roles):
+            step.given(own)
+        return roles
+
+    def requests(self, roles: Roles) -> tuple[tuple[Method, Roles], ...]:
+        (first, rest), names = self.steps, tuple(roles.confidential)
+        drawn = tuple(name for name in names if name in first.takes)
+        others = tuple(name for name in names if name not in drawn)
+        if not drawn or not others:
+            none = f"has all confidential columns in its tables, and leaves none for {rest.name}"
+            none = none if drawn else "has none of the confidential columns in its tables"
+            raise UsageError(f"{first.name} {none}.\nName in `confidential` what it draws, and numbers beside it.")
+        if roles.missing == "patterns":
+            raise UsageError(f"{self.name} draws all cells, so patterns of missing cells cannot stay. Use drop.")
+        return (first, roles.part(drawn)), (rest, roles.part(others))
+
+    def promises(self, design: Design) -> tuple[Promise, ...]:
+        """Of a design of the other columns: what is promised of these, and the tables of those that were drawn."""
+        first, rest = self.steps
+        drawn = tuple(name for name in first.takes if name not in design.fixed)
+        tables = first.tables(replace(design, roles=design.roles.part(drawn)))
+        return (*rest.promises(design), *counted(tables, design))
+
+
 def in_order(methods: tuple[Method, ...]) -> Method:
     """Methods one after the other: neighbours that see inner products only are one formula."""
     flat = [step for method in methods for step in getattr(method, "steps", (method,))]
+    if len(flat) > 1 and flat[0].takes:
+        rest = in_order(tuple(flat[1:]))
+        dealt = isinstance(rest, Synthetic) and rest.records is None  # to the rows that there are
+        return ByColumns((flat[0], Steps((rest,)) if dealt else rest))
     for step in flat:
         if step.apart_of:
             raise UsageError(f"{step.name} protects parts of the records: let its parts be several steps instead.")

@@ -20,9 +20,8 @@ from suffice.rows.arrow import as_float
 from suffice.rows.multiset import text_words
 from suffice.rows.rows import Rows
 from suffice.seed import Stream
-from suffice.statistics.domain import WHOLE, Domain
 from suffice.statistics.statistic import Promise
-from suffice.statistics.table import CountTable
+from suffice.statistics.table import counted
 
 Tables = tuple[tuple[str, ...], ...]
 
@@ -83,6 +82,10 @@ class Margins(Rowwise):
 
     keep: Tables | None = parameter(TableRule(), "the tables that are kept, each by its columns", None)
 
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for table in self.keep or () for name in table))
+
     def given(self, roles: Roles) -> Roles:
         return check_tables(self.name, self.keep, roles)
 
@@ -90,10 +93,8 @@ class Margins(Rowwise):
         return kept_tables(self.keep, design)
 
     def promises(self, design: Design) -> tuple[Promise, ...]:
-        joint = [CountTable(table) for table in self.tables(design) if len(table) > 1]
-        groups, holes = tuple(design.roles.groups), design.roles.missing == "patterns"
-        domains = [WHOLE, *([Domain.by_columns(groups, holes)] if groups or holes else [])]
-        return (*super().promises(design), *(Promise(table, domain) for domain in domains for table in joint))
+        joint = [table for table in self.tables(design) if len(table) > 1]
+        return (*super().promises(design), *counted(joint, design))
 
     def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
         names, tables = design.confidential, self.tables(design)

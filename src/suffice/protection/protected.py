@@ -127,6 +127,8 @@ class Protected:
     """A trial release, by its number: another one of the same request, whatever the key, or with numbers of its own."""
     first: tuple[str, ...] = ()
     """What is said of the request as a whole."""
+    others: Mapping[str, Any] = field(default_factory=dict)
+    """Confidential columns that another method drew: judged by themselves, they leave beside these."""
 
     @property
     def outgoing(self) -> Design:
@@ -153,7 +155,7 @@ class Protected:
     @property
     def leaving(self) -> Rows:
         """The rows that leave, before they are shuffled and written."""
-        return self.rows.with_columns({**self.labels, **self.released.under("")})
+        return self.rows.with_columns({**self.labels, **self.others, **self.released.under("")})
 
     @property
     def spread(self) -> Spread:

@@ -30,6 +30,9 @@ from suffice.statistics.sums import Reference
 from suffice.statistics.table import CountTable
 from suffice.statistics.whole_numbers import WholeNumbers
 
+ALL = "the confidential columns"
+UNCHANGED = ": released unchanged, its relations to other columns"
+
 
 @dataclass(frozen=True, repr=False)
 class Attestation:
@@ -67,18 +70,21 @@ class Attestation:
             source=source,
             notes=self._notes(),
             private=self._private_notes(),
-            not_promised=tuple(
-                f"{name}: released unchanged, its relations to other columns" for name in self.design.roles.keep
-            ),
+            not_promised=(*self._apart(), *(f"{name}{UNCHANGED}" for name in self.design.roles.keep)),
         )
-        options = [*self.design.roles.options("verify"), *(["--encoding", self.encoding] if self.encoding else [])]
+        others = tuple(self.done.others)
+        known = self.rows.coding
+        words = (name for name in others if known and name in (*known.levels, *known.dates))
+        roles = replace(self.design.roles, confidential=(*words, *self.design.confidential))  # else by their moments
+        options = [*roles.options("verify"), *(["--encoding", self.encoding] if self.encoding else [])]
         by = ((), tuple(self.design.roles.groups))
         kept = {each.name for each in promises if each.domain.by in by}
         asks = {"covariance"} if self.done.drawn is not None else {"covariance", "fit"}  # what any two files are asked
         tables = [each.kept.of for each in promises if isinstance(each.kept, CountTable) and each.domain.whole]
         named = [name for name in COMPARED if name in kept]
-        named += ["*".join(table) for table in tables if not any({*"*,"} & {*name} for name in table)]
-        options += [] if asks <= kept else ["--keeps", ",".join(named)]
+        joint = [table for table in tables if len(table) > 1 and not any({*"*,"} & {*name} for name in table)]
+        named += ["*".join(table) for table in joint]
+        options += [] if asks <= kept and not others else ["--keeps", ",".join(named)]
         about = self.method.about(self.design)
         if not about and self.done.drawn is not None:  # another number of records, and what of it is the original's own
             exact = [name for name in ("mean", "covariance") if name in kept]
@@ -87,6 +93,9 @@ class Attestation:
             about |= {"records": self.rows.n}
         return replace(
             found,
+            confidential=(*others, *found.confidential),
+            claims=tuple(replace(claim, sentence=self._of_numbers(claim.sentence)) for claim in found.claims),
+            not_promised=tuple(map(self._of_numbers, found.not_promised)),
             synthesis=about,
             negative={name: cells for name, cells in found.negative.items() if name not in self.coded},
             accepted={rule: " ".join(reason.split()) for rule, reason in accepted.items()},
@@ -95,6 +104,17 @@ class Attestation:
             digest=digest,
             date=datetime.now(UTC).date().isoformat() if file else "",
         )
+
+    def _apart(self) -> list[str]:
+        """Of columns that were drawn apart from the numbers, what joins both: the given columns, and no more."""
+        drawn, numbers = ", ".join(self.done.others), ", ".join(self.design.confidential)
+        terms = " + ".join(self.design.terms)
+        joined = f"more than {terms}, and the tables above, carry over" if terms else "anything"
+        return [f"{numbers} in the levels of {drawn}: {joined}"] if drawn else []
+
+    def _of_numbers(self, sentence: str) -> str:
+        """Where others were drawn, moments are those of the numbers alone."""
+        return sentence.replace(ALL, _some(self.design.confidential)) if self.done.others else sentence
 
     def regressions(self) -> Regressions | None:
         """On the given columns, before and after; None where the method does not keep them, or records are new."""
@@ -160,7 +180,7 @@ class Attestation:
         if unweighted := self.assessment.weights.unweighted:
             notes += [f"{count_of(unweighted, 'record')} of weight zero: protected, and counted in no statistic"]
         named = design.roles.dropped((*self.rows.kinds, *self.rows.behind)), design.roles.columns
-        dropped = [name for names in named for name in names if name not in design.roles.leaving]
+        dropped = [n for names in named for n in names if n not in (*design.roles.leaving, *self.done.others)]
         if dropped:
             notes += [f"columns dropped: {_some(dropped)}"]
         if design.roles.keep:

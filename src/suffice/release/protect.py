@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from suffice.catalogue import OTHERWISE, chosen
@@ -35,6 +35,7 @@ from suffice.risk.leaving import LeavingMeasure
 from suffice.risk.looks import RiskLooks
 from suffice.risk.sample import SampleMeasure
 from suffice.rows.derived import aligned
+from suffice.rows.rows import Rows
 from suffice.rows.threads import cores, hold_memory, one_blas_thread
 from suffice.seed import Seed, Stream
 
@@ -103,6 +104,45 @@ def protect(
     return _protected(chosen(OTHERWISE, roles), *request, said=(OUTSIDE,))
 
 
+@dataclass(frozen=True, repr=False)
+class Material:
+    """The rows of a request, as they came, and as they are protected: coded, complete, a companion's beside them."""
+
+    data: Any
+    whole: Rows
+    rows: Rows
+    start: Rows | None
+    coding: Coding
+    roles: Roles
+
+    @classmethod
+    def of(
+        cls, method: Method, data: Any, roles: Roles, threads: int, progress: Progress | None, encoding: str | None
+    ) -> Material:
+        data = in_encoding(data, encoding)
+        source, coding = open_rows(data, threads, progress), Coding()
+        for part, own in method.requests(roles):
+            coding = coding.with_others(Coding.learn(source, own, part.kinds, part.holes and own.missing != "drop"))
+        whole = coding.encoded(source)
+        start = None if method.companion is None else open_rows(method.companion, whole.threads, progress)
+        rows, start = complete_beside(whole, start, roles)
+        rows.coding = coding
+        return cls(data, whole, rows, start, coding, roles)
+
+    def account(
+        self, seed: Seed, done: Protected, method: Method, digests: list[str], name: str, apart: Release | None
+    ) -> Account:
+        """One line for the ledger, with the columns that another method drew."""
+        settled = self.rows is not self.whole
+        if apart is None:
+            return Account.of(seed, self.whole, settled, done, method, digests, name)
+        names = (*apart.design.confidential, *done.design.confidential)
+        every = Design.learn(self.rows, replace(self.roles, confidential=names))
+        account = Account.of(seed, self.whole, settled, replace(done, design=every), method, digests, name)
+        columns = (*apart.account.entry.columns, *account.entry.columns)
+        return replace(account, entry=replace(account.entry, columns=columns))
+
+
 def _protected(
     method: Method,
     data: Any,
@@ -118,63 +158,76 @@ def _protected(
     hold_memory()
     with one_blas_thread():
         roles = method.given(roles)
-        data = in_encoding(data, encoding)
-        source = open_rows(data, threads, progress)
-        coding = Coding.learn(source, roles, method.kinds, method.holes and roles.missing != "drop")
-        rows = coding.encoded(source)
-        start = None if method.companion is None else open_rows(method.companion, rows.threads, progress)
-        whole = rows
-        rows, start = complete_beside(rows, start, roles)
-        rows.coding = coding
-        design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
-        limits = Limits.learn(rows, design)
-        if limits is not None and limits.pinned and isinstance(method, Steps) and {*FIXED} <= {*method.kept}:
-            raise NoOtherValues(limits.pinned)
-        beside = rows if start is None else aligned(rows, start, design.confidential)
-        matrices = Matrices(design, start is not None)
-        strata = Strata.of(rows, design)
-        profile = profiled(beside, matrices)
-        digests = {name: profile.digest.column(name) for name in matrices.columns}
-        values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
-        request = roles.canonical(), method.name, json.dumps(method.parameters()), *values
-        stream, trials = seed.derive(*request), Seed.for_tests(0).derive("trial", *request)
-        original = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
-        replaced = method.replaced(rows, design)
-        part = None if replaced is None else Replacement.of(original, replaced)
-        if part is not None:  # these are judged as if there were no others
-            original = part.original
-        leaving = LeavingMeasure.of_file(original.rows.n, original.design, 1 if strata is None else strata.count)
-        if method.apart_of:
-            strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
-        looks = RiskLooks(method.independent, SampleMeasure.of_file(original.rows.n, strata), limits, leaving)
+        material, made = Material.of(method, data, roles, threads, progress, encoding), None
+        for part, own in method.requests(roles):
+            made = _released(part, own, material, seed, accept, said, made)
+        assert made is not None
+        return made
 
-        def trial(number: int, own: Stream = trials) -> Protected:
-            again = replace(original, stream=own.child(str(number)))
-            return protected(again, method, start, strata, looks)
 
-        made: list[Release] = []
-        for number in range(method.sets):
-            own = stream if method.sets == 1 else stream.child(f"set {number}")
-            others = tuple(release.assessment.reach for release in made)
-            for luck in range(LUCK):  # a record may meet its own values: such numbers do not leave, others are drawn
-                again = replace(original, stream=own.child(f"anew {luck}") if luck else own)
-                if isinstance(method, Synthetic) and not method.aligned:
-                    from suffice.protection.drawing import redrawn
+def _released(
+    method: Method,
+    roles: Roles,
+    material: Material,
+    seed: Seed,
+    accept: Mapping[str, str],
+    said: tuple[str, ...],
+    apart: Release | None,
+) -> Release:
+    """apart: of the columns that another method drew, which leave with these"""
+    rows, start, coding = material.rows, material.start, material.coding
+    design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
+    limits = Limits.learn(rows, design)
+    if limits is not None and limits.pinned and isinstance(method, Steps) and {*FIXED} <= {*method.kept}:
+        raise NoOtherValues(limits.pinned)
+    beside = rows if start is None else aligned(rows, start, design.confidential)
+    matrices = Matrices(design, start is not None)
+    strata = Strata.of(rows, design)
+    profile = profiled(beside, matrices)
+    digests = {name: profile.digest.column(name) for name in matrices.columns}
+    values = (digests[name] for name in sorted(digests))  # the order of terms decides nothing
+    request = roles.canonical(), method.name, json.dumps(method.parameters()), *values
+    stream, trials = seed.derive(*request), Seed.for_tests(0).derive("trial", *request)
+    original = Original(rows, design, profile, limits, stream, (ControlledRounding(tuple(roles.integer)),))
+    replaced = method.replaced(rows, design)
+    part = None if replaced is None else Replacement.of(original, replaced)
+    if part is not None:  # these are judged as if there were no others
+        original = part.original
+    leaving = LeavingMeasure.of_file(original.rows.n, original.design, 1 if strata is None else strata.count)
+    if method.apart_of:
+        strata = Strata.crossed(strata, method.apart(rows, design, stream), design)
+    looks = RiskLooks(method.independent, SampleMeasure.of_file(original.rows.n, strata), limits, leaving)
 
-                    done = redrawn(again, method, strata, looks)
-                elif method.redraws:
-                    from suffice.protection.drawing import from_models
+    def trial(number: int, own: Stream = trials) -> Protected:
+        again = replace(original, stream=own.child(str(number)))
+        return protected(again, method, start, strata, looks)
 
-                    done = from_models(again, method, looks)
-                else:
-                    done = replace(protected(again, method, start, strata, looks), again=trial, first=said)
-                if not made:
-                    told = [digests[name] for name in design.confidential]
-                    account = Account.of(seed, whole, rows is not whole, done, method, told, stream.digest())
-                known = accept, limits, coding, account, others
-                whole_file = done if part is None else part.among_others(done)
-                release = Release._made(data, rows, whole_file, method, seed, *known, judged=done)
-                if not release.unlucky:
-                    break
-            made.append(release)
-        return made[0] if len(made) == 1 else Release._together(made, stream)
+    made: list[Release] = []
+    for number in range(method.sets):
+        own = stream if method.sets == 1 else stream.child(f"set {number}")
+        others = tuple(release.assessment.reach for release in made)
+        for luck in range(LUCK):  # a record may meet its own values: such numbers do not leave, others are drawn
+            again = replace(original, stream=own.child(f"anew {luck}") if luck else own)
+            if isinstance(method, Synthetic) and not method.aligned:
+                from suffice.protection.drawing import redrawn
+
+                done = redrawn(again, method, strata, looks)
+            elif method.redraws:
+                from suffice.protection.drawing import from_models
+
+                done = from_models(again, method, looks)
+            else:
+                done = replace(protected(again, method, start, strata, looks), again=trial, first=said)
+            if not made:
+                told = [digests[name] for name in design.confidential]
+                account = material.account(seed, done, method, told, stream.digest(), apart)
+            known = accept, limits, coding, account, others
+            whole_file = done if part is None else part.among_others(done)
+            if apart is not None:
+                drawn = apart.done
+                whole_file = replace(whole_file, others=drawn.released.under(""), first=(*drawn.remarks, *done.first))
+            release = Release._made(material.data, rows, whole_file, method, seed, *known, judged=done, apart=apart)
+            if not release.unlucky:
+                break
+        made.append(release)
+    return made[0] if len(made) == 1 else Release._together(made, stream)

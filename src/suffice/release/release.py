@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import count, islice, takewhile
@@ -27,6 +27,7 @@ from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
 from suffice.ledger import Ledger
 from suffice.method.method import Method
+from suffice.method.steps import ByColumns
 from suffice.progress import Progress, listener
 from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
@@ -85,24 +86,30 @@ class Release(Exhibit):
         account: Account,
         beside: tuple[float, ...] = (),
         judged: Protected | None = None,
+        apart: Release | None = None,
     ) -> Release:
         """account: what it is to leave in the ledger; beside: what other data sets of the request carry over
-        judged: those of its records that were protected, where others leave as they are"""
+        judged: those of its records that were protected, where others leave as they are
+        apart: that of the columns which another method drew, to leave with these"""
         taken = [name for name in done.labels if name in (*rows.kinds, *rows.behind)]
         if taken:
             raise UsageError(
                 f"{method.name} makes a column {taken[0]!r} and the data have one.\nRename that of the data."
             )
-        names = (*(name for name in rows.kinds if name in done.outgoing.roles.leaving), *done.labels)
+        own = done.outgoing.roles.leaving
+        names = (*(name for name in rows.kinds if name in (*own, *done.others)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
         seen = done if judged is None else judged
-        assessment = assess(seen, method, seed, names, seen.order(), account, beside, coding.dates)
+        here = tuple(name for name in names if name not in done.others)
+        assessment = assess(seen, method, seed, here, seen.order(), account, beside, coding.dates)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)
         elif rows.held and order is not None:
             state["frame"] = rows.frame(names, coding.decoded(moved(done, order)), order)
         findings = judge(assessment, accept)
+        if apart is not None:
+            findings, method = _gravest_of((findings, apart.findings)), ByColumns((apart.method, method))
         encoding = data.encoding if isinstance(data, EncodedFile) else None
         attestation = Attestation(rows, done, method, assessment, limits, tuple(coding.types), encoding)
         known = assessment, findings, names, account, accept
@@ -116,13 +123,9 @@ class Release(Exhibit):
     @classmethod
     def _together(cls, sets: Sequence[Release], stream: Stream) -> Release:
         """Several data sets as one release: what any of them shows is found, once a rule, at its gravest."""
-        worst: dict[str, Finding] = {}
-        for finding in (each for release in sets for each in release.findings):
-            if finding.rule not in worst or not worst[finding.rule].graver(finding):
-                worst[finding.rule] = finding
         first = sets[0]
-        done = replace(first.done, stream=stream)
-        return replace(first, done=done, findings=gravest(worst.values()), sets=tuple(sets), _state={})
+        done, findings = replace(first.done, stream=stream), _gravest_of(release.findings for release in sets)
+        return replace(first, done=done, findings=findings, sets=tuple(sets), _state={})
 
     @property
     def _accepted(self) -> dict[str, str]:
@@ -270,7 +273,7 @@ class Release(Exhibit):
         form = Format.like(self.data, draft.target)
         schema = self._write_rows(draft.path, form, str(draft.target.parent))
         with failing("The release cannot be read back"):
-            needed = (*self.done.outgoing.columns, *self.done.labels)
+            needed = (*self.done.outgoing.columns, *self.done.others, *self.done.labels)
             back = read_back(draft.path, form, pa.schema([schema.field(n) for n in needed]), self.rows.threads)
             digest = digest_of(draft.path)
         name, seen = draft.target.name, self.coding.encoded(back)
@@ -340,9 +343,18 @@ class Release(Exhibit):
         return f"Release({count_of(n, 'row')} x {count_of(len(self.columns), 'column')}, {self.method.name}, {state})"
 
 
+def _gravest_of(parts: Iterable[Findings]) -> Findings:
+    """What any of them has found, once a rule, at its gravest."""
+    worst: dict[str, Finding] = {}
+    for finding in (each for findings in parts for each in findings):
+        if finding.rule not in worst or not worst[finding.rule].graver(finding):
+            worst[finding.rule] = finding
+    return gravest(worst.values())
+
+
 def moved(done: Protected, places: NDArray[np.int64]) -> dict[str, Any]:
     """The columns that were made, in another order."""
-    columns = [*done.design.confidential, *done.labels]
+    columns = [*done.design.confidential, *done.others, *done.labels]
     held = done.leaving.gather(columns)
 
     def taken(name: str) -> Any:
