@@ -16,9 +16,9 @@ from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.densities import Densities
 
 Kernel = Callable[[NDArray[np.float64], Constraints, Densities, NDArray[np.int64], turn.Chance], None]
-SWEEP, FEW = 2_500, 200_000
+SWEEP, FEW = 2_500, 300_000
 """What a sweep in NumPy takes before its first record, in records turned; and how many of these take as long as
-loading the compiled loops (measured: 4.9 ms, 1.8 us and .3 s)."""
+loading the compiled loops (measured: 4.9 ms, 1.8 us and .3 to .5 s)."""
 STEPS = 2_000_000
 """Products of records and pairs of columns of a sweep, from which on some sweeps take as long as loading does."""
 turned = 0
