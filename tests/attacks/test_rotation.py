@@ -193,3 +193,17 @@ def test_giants_are_handed_on_and_seen() -> None:
     assert looked_up["handed on"] >= 5
     assert max(looked_up["law"], looked_up["ipso"]) < 5
     assert levels == {"handed on": "stop", "law": None, "ipso": None}
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.6, True), (0.1, False)])
+def test_the_size_of_one_giant_shows_and_is_stopped(share: float, told: bool) -> None:
+    """New records hand nothing on, but what the variance has beyond the shape of the others is the giant's."""
+    y = np.random.default_rng(8).exponential(size=300)
+    y[0] = y.mean() + np.sqrt(share / (1 - share) * ((y - y.mean()) ** 2).sum())
+    frame, roles, found, size = pd.DataFrame({"y": y}), Roles(confidential=["y"]), 0, y.max() - y.mean()
+    for key in range(4):
+        release = protect(frame, roles, Rotate(), seed=Seed.for_tests(key))
+        found += abs(release.frame["y"].max() - y.mean() - size) < 0.1 * size
+        assert ("giants" in {each.rule for each in release.findings if each.level == "stop"}) is told
+    assert found >= 3 or not told
+    assert "giants" not in {each.rule for each in protect(frame, roles, Ipso(), seed=Seed.for_tests(1)).findings}

@@ -12,8 +12,19 @@ def giants(risk: Assessment) -> Finding | None:
     """Of the ten farthest cells of a column, those that some released value is near, beyond chance: > 2/3 stop.
 
     Where every value is to leave, if for another record (a kept distribution), that is what was asked for: warn. One
-    record that has nearly all of the variance stops such a release, too (dominance).
+    record that has nearly all of the variance stops such a release, too (dominance). New records hand nothing on, but
+    where they keep variance and shape, the size of one that is far beyond all others shows: stop.
     """
+    if risk.cells.shown and "covariance" in risk.request.promises:
+        return Finding(
+            "giants",
+            "stop",
+            f"One record lies far beyond all others in {listed(risk.cells.shown)}: the variance and the shape, which "
+            "are both kept, show its size within 5 % with four keys of five. Who it is does not show; whoever "
+            "knows reads it off.",
+            "Use IPSO, which keeps the variance alone; release its logarithm; or leave that record out.",
+            {"columns": ", ".join(risk.cells.shown)},
+        )
     found = {
         name: each
         for name, each in risk.closeness.giants.items()

@@ -32,6 +32,9 @@ MOST, RECORDS = 2**12, 2**17
 """Cells of all factors crossed, or records of the file, up to which differences of totals are looked at."""
 ATOMS = 400
 """Crossed cells of a stratum among which longer chains of differences are looked for."""
+HALF, MUCH, NEXT = 0.5, 0.25, 0.3
+"""Shares of the variance that show whose they are: half of it, or less where the next two together have less than NEXT
+of that: measured, see docs/decisions.md."""
 ALONE = 1 / (1 + PRIOR) ** 2
 """Share of a sum of squares from which on its root tells the one that has it to within PRIOR."""
 
@@ -181,6 +184,13 @@ class Largest:
         return np.asarray((self.top[0] >= ALONE * left) & (self.top[0] > 0))
 
     @property
+    def shown(self) -> Flags:
+        """Columns in which one record is so far beyond all others that variance and shape together show its size."""
+        first, second, third = self.top
+        beyond = (first >= MUCH * self.total) & (second + third < NEXT * first)
+        return np.asarray(beyond | ((first >= HALF * self.total) & (first > 0)))
+
+    @property
     def three(self) -> Flags:
         """Columns of squares in which one of the three largest, who subtracts its own, reads off the larger other.
 
@@ -276,11 +286,13 @@ class CellsSeen:
 
     giants: columns in which one record has nearly all of the variance, that of the next one aside
     three: columns in which three have, and one of these reads another off
+    shown: columns in which one record is far beyond all others, where records are new and shapes are kept
     """
 
     giants: tuple[str, ...] = ()
     factors: tuple[CellSummary, ...] = ()
     three: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, done: Protected, traits: tuple[str, ...]) -> Self:
@@ -300,8 +312,10 @@ class CellsSeen:
             table = CellTable.together(parts.parts)
             told = {name: own for name, own in each.told(table, numbers > 0) if (own >= 0).any()}
             factors += _summaries(done, each, table, told, counted)
-        giant, others = ([names[j] for j in measure.far[flags]] for flags in (alone, three & ~alone))
-        return cls(tuple(giant), tuple(factors), tuple(others))
+        anew = done.drawn is None and all(each.anew for each in done.strata)
+        flags = alone, three & ~alone, whole.shown & amounts & anew
+        giant, others, shown = (tuple(names[j] for j in measure.far[each]) for each in flags)
+        return cls(giant, tuple(factors), others, shown)
 
 
 def _summaries(
