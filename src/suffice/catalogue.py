@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from suffice.tables.publication import TableMethod
 
 AnyMethod = TypeVar("AnyMethod", bound=Method)
-PLAIN, BOUNDED = "ipso", ("ipso", "rotate:sweeps=30")
-"""What is done where no method is named: without bounds and edits, and with them."""
-OTHERWISE = "rotate"
-"""And where new values do not come inside the bounds: from the original, which is."""
+PLAIN, BOUNDED = "ipso", "rotate:zeros=free"
+"""What is done where no method is named: without bounds and edits, and with them. No zero stays a record's own."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def chosen(method: Method | str | Sequence[Method | str] | None, roles: Roles) -
     """The method that was asked for, as an object, by name or step by step; without one, what suits the roles.
 
     That is new values with the same statistics, and where every record must keep bounds or edits, records that are
-    then turned until they do: by a number of sweeps that does not depend on the original.
+    drawn anew and turned inside these: by a number of sweeps that does not depend on the original.
 
     >>> from suffice.design.roles import Roles
     >>> chosen(None, Roles(confidential=["y"]))

@@ -19,7 +19,7 @@ SAMPLED = (0.1, 0.5, 1.0)  # share of each size class in the survey: the weight 
 
 PLAN = """\
 # The whole request in one file: suffice run plan.toml
-# No [[method]] is named: new values by IPSO, rotated inside the bounds.
+# No [[method]] is named: records drawn anew, rotated inside the bounds.
 
 [data]
 path = "firms.parquet"

@@ -23,10 +23,13 @@ class Pace:
     def __init__(self) -> None:
         self.stage, self.since, self.first = "", monotonic(), 0
 
-    def left(self, stage: str, done: int, total: int) -> str:
-        """In words, once it can be told."""
+    def heard(self, stage: str, done: int) -> None:
         if stage != self.stage:
             self.stage, self.since, self.first = stage, monotonic(), done
+
+    def left(self, stage: str, done: int, total: int) -> str:
+        """In words, once it can be told."""
+        self.heard(stage, done)
         took, come = monotonic() - self.since, done - self.first
         return f", about {took * (total - done) / come:.0f} s left" if took > LONG and come > 0 else ""
 
@@ -61,6 +64,7 @@ class Watch:
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         self.stage = (stage, done, total)
+        self.pace.heard(stage, done)
         if self.bar is not None:
             self.bar(stage, done, total)
 

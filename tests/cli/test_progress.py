@@ -39,6 +39,10 @@ def test_a_long_stage_is_told_how_long_it_will_last(monkeypatch: pytest.MonkeyPa
     pace = Pace()
     said = [pace.left("repairing", done, 100) for done in (10, 20, 30)]
     assert said == ["", "", ", about 70 s left"]
+    now = iter([0.0, 0.0, 30.0])
+    pace = Pace()
+    pace.heard("rotating", 0)
+    assert pace.left("rotating", 10, 100) == ", about 270 s left"  # the first line of all, where stages are heard of
 
 
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])

@@ -68,6 +68,19 @@ def test_a_few_negatives_are_those_of_the_request() -> None:
     assert TrialSight(signs=SignCounts(np.array([[100], [190]]))).doubtful(500)  # twice as many, or not
 
 
+def test_negatives_of_a_walk_are_those_of_one_trial() -> None:
+    """It is the same for every key, and a walk takes long."""
+    made: list[int] = []
+
+    def again(number: int) -> TrialSight:
+        made.append(number)
+        return replace(few_below(18), walked=True)
+
+    found = settled(replace(few_below(11), walked=True), again, 4, 500)
+    assert (found.signs, made) == (few_below(18).signs, [0])
+    assert settled(replace(few_below(2), walked=True), again, 4, 500).signs == few_below(2).signs
+
+
 @pytest.mark.parametrize(("d", "level"), [(0.9, set()), (0.96, {"warn"})])
 def test_an_end_that_stays_with_some_keys_has_one_verdict(
     d: float, level: set[str], monkeypatch: pytest.MonkeyPatch

@@ -25,7 +25,7 @@ MethodName = Annotated[
     Texts,
     _option(
         "NAME",
-        "See 'suffice methods'; also romm:correlation=0.5. Without: ipso, then rotate if there are bounds or edits.",
+        "See 'suffice methods'; also romm:correlation=0.5. Without: ipso, or rotate if there are bounds or edits.",
         "--method",
     ),
 ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from suffice.catalogue import OTHERWISE, chosen
+from suffice.catalogue import chosen
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
@@ -20,7 +20,6 @@ from suffice.files.source import open_rows
 from suffice.guards.finding import check_accepted
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
-from suffice.method.steps import Steps
 from suffice.method.synthetic import Synthetic
 from suffice.microdata.controlled_rounding import ControlledRounding
 from suffice.progress import Progress, listener
@@ -43,19 +42,6 @@ FIXED = ("mean", "covariance", "limits")
 """What leaves a column that stands at its two bounds as it is."""
 LUCK = 5
 """Releases that are drawn, at most, until none of the records has its own values by luck."""
-OUTSIDE = "New values by IPSO did not come inside the limits, so the records were turned from where they are (rotate)."
-
-
-class NoOtherValues(InfeasibleError):
-    """Columns that cannot have other values than their own."""
-
-    def __init__(self, columns: Sequence[str]) -> None:
-        one = len(columns) == 1
-        super().__init__(
-            f"{', '.join(columns)} {'stands' if one else 'stand'} at one of two bounds in every record: with "
-            f"{'its' if one else 'their'} mean and variance kept, there are no other values between them.\n"
-            f"Leave {'its bounds' if one else 'these bounds'} out, or one end of them."
-        )
 
 
 def protect(
@@ -78,8 +64,8 @@ def protect(
         of one's own (`suffice.rows.rows.Rows`), which has its own threads and progress.
     roles: what each column is.
     method: how; `suffice.methods()` lists them, `first.then(second)` puts them in order. Names are enough, also with
-        parameters: "romm", "romm:correlation=0.5", ["mixture:d=0.3", "restore"]. Without one: new values by IPSO, which
-        are then rotated inside the bounds and edits, where there are any; if that is not found, the original rotated.
+        parameters: "romm", "romm:correlation=0.5", ["mixture:d=0.3", "restore"]. Without one: IPSO, and where there are
+        bounds or edits `Rotate(zeros="free")`.
     seed: the secret key; without one a new one is drawn and the release cannot be repeated.
     accept: rules of guards that may stop the release, each with the reason for accepting it.
     progress: True for a bar, or a function that is called with a stage's name, rows done and rows in all.
@@ -93,15 +79,7 @@ def protect(
     check_accepted(accept or {})
     seed, listening = Seed() if seed is None else seed, listener(progress)
     request = data, roles, seed, accept or {}, listening, threads or cores(), encoding
-    if method is not None or not (roles.bounds or roles.edits):
-        return _protected(chosen(method, roles), *request)
-    try:
-        return _protected(chosen(None, roles), *request)
-    except NoOtherValues:
-        raise
-    except InfeasibleError:  # what this advises is done
-        pass
-    return _protected(chosen(OTHERWISE, roles), *request, said=(OUTSIDE,))
+    return _protected(chosen(method, roles), *request)
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,15 +130,13 @@ def _protected(
     progress: Progress | None,
     threads: int,
     encoding: str | None,
-    said: tuple[str, ...] = (),
 ) -> Release:
-    """said: what the data holder is told first"""
     hold_memory()
     with one_blas_thread():
         roles = method.given(roles)
         material, made = Material.of(method, data, roles, threads, progress, encoding), None
         for part, own in method.requests(roles):
-            made = _released(part, own, material, seed, accept, said, made)
+            made = _released(part, own, material, seed, accept, made)
         assert made is not None
         return made
 
@@ -171,15 +147,14 @@ def _released(
     material: Material,
     seed: Seed,
     accept: Mapping[str, str],
-    said: tuple[str, ...],
     apart: Release | None,
 ) -> Release:
     """apart: of the columns that another method drew, which leave with these"""
     rows, start, coding = material.rows, material.start, material.coding
     design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
     limits = Limits.learn(rows, design)
-    if limits is not None and limits.pinned and isinstance(method, Steps) and {*FIXED} <= {*method.kept}:
-        raise NoOtherValues(limits.pinned)
+    if limits is not None and limits.pinned and {*FIXED} <= {*method.kept}:
+        raise _no_other_values(limits.pinned)
     beside = rows if start is None else aligned(rows, start, design.confidential)
     matrices = Matrices(design, start is not None)
     strata = Strata.of(rows, design)
@@ -217,7 +192,7 @@ def _released(
 
                 done = from_models(again, method, looks)
             else:
-                done = replace(protected(again, method, start, strata, looks), again=trial, first=said)
+                done = replace(protected(again, method, start, strata, looks), again=trial)
             if not made:
                 told = [digests[name] for name in design.confidential]
                 account = material.account(seed, done, method, told, stream.digest(), apart)
@@ -225,9 +200,18 @@ def _released(
             whole_file = done if part is None else part.among_others(done)
             if apart is not None:
                 drawn = apart.done
-                whole_file = replace(whole_file, others=drawn.released.under(""), first=(*drawn.remarks, *done.first))
+                whole_file = replace(whole_file, others=drawn.released.under(""), first=drawn.remarks)
             release = Release._made(material.data, rows, whole_file, method, seed, *known, judged=done, apart=apart)
             if not release.unlucky:
                 break
         made.append(release)
     return made[0] if len(made) == 1 else Release._together(made, stream)
+
+
+def _no_other_values(columns: Sequence[str]) -> InfeasibleError:
+    one = len(columns) == 1
+    return InfeasibleError(
+        f"{', '.join(columns)} {'stands' if one else 'stand'} at one of two bounds in every record: with "
+        f"{'its' if one else 'their'} mean and variance kept, there are no other values between them.\n"
+        f"Leave {'its bounds' if one else 'these bounds'} out, or one end of them."
+    )

@@ -50,7 +50,7 @@ from suffice.risk.signs import SignCounts
 from suffice.risk.stacked_leverage import StackedLeverage, by_units
 from suffice.risk.tight_limits import by_limits
 from suffice.risk.told import Told, by_given, by_kept, in_groups
-from suffice.risk.trials import KEPT, TRIALS, TrialSight, settled
+from suffice.risk.trials import KEPT, SHORT, TRIALS, TrialSight, settled
 from suffice.risk.unique_records import UniqueRecords
 from suffice.risk.units import repeated_identifiers
 from suffice.risk.weights import WeightSummary
@@ -277,6 +277,7 @@ def _likeness(
     # What gave every value back is followed by a step that may leave a column as it is: Restore, the first one.
     handed = not method.independent or any("distribution" in each.kept for each in getattr(method, "steps", (method,)))
     asked = any(d is not None for d in method.asked())
+    formula = isinstance(method, Isometric)
     carried = not (method.independent or method.shared or (asked and not method.apart_of))
 
     def of(made: Protected, pair: ResidualPair) -> TrialSight:
@@ -290,8 +291,9 @@ def _likeness(
             by_chance(made.aligned, made.design, _strata(made)) if copied else 0.0,
             sum(stratum.unmoved for stratum in made.strata),
             tuple(map(float, ends)),
-            made.seen["signs"] if isinstance(method, Isometric) else None,  # a walk is not made again for these
+            made.seen["signs"] if formula or n <= SHORT else None,  # a long walk is not made again for these
             carried and old,
+            not formula,
         )
 
     assert done.again is not None

@@ -22,6 +22,8 @@ from suffice.risk.signs import SignCounts
 TRIALS, RECORDS, STRATUM = 4, 50_000, 50
 """Trial releases, and the records of all: a large file has one. With two, chance finds 18 of 20 giants. A group costs
 as much as so many records, and draws numbers of its own, so that one release of many groups is many trials."""
+SHORT = 10_000
+"""Records of a file that is walked over again for signs alone; of a larger one each release has its own."""
 ALIKE, LIKE, SURE = 0.9, 0.7, 0.98
 """A correlation that stops, one that is warned of, and one that is no luck."""
 KEPT = 0.5
@@ -46,11 +48,13 @@ class TrialSight:
     signs: SignCounts | None = None
     carried: bool = True
     """Whether achieved correlations are judged: not where none is carried over, one was asked for, or groups share."""
+    walked: bool = False
+    """By a walk: for a warning about signs one trial is enough, which is the same for all keys."""
 
-    def doubtful(self, n: int) -> bool:
-        """Whether another key might be judged otherwise; n: records."""
-        alike = self._alike(min(0.2, 20 / sqrt(n))) or self._at_the_ends()
-        return alike or self.closeness.doubtful or (self.signs is not None and self.signs.doubtful(n))
+    def doubtful(self, n: int, further: bool = False) -> bool:
+        """Whether another key might be judged otherwise; n: records, further: after a trial."""
+        alike = self._alike(min(0.2, 20 / sqrt(n))) or self._at_the_ends() or self.closeness.doubtful
+        return alike or (self.signs is not None and not (further and self.walked) and self.signs.doubtful(n))
 
     def _alike(self, margin: float) -> bool:
         alike = self.resemblance
@@ -95,7 +99,7 @@ def settled(
             made.append(again(number))
         if len(made) == 1 and made[0].same(first):
             return first
-        if made and not (found := _together(made)).doubtful(n):
+        if made and not _together(made).doubtful(n, further=True):
             break
     found = _together(made) if made else first
     found = replace(found, copies=first.copies, by_chance=first.by_chance, unmoved=first.unmoved)

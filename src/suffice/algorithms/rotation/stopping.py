@@ -16,7 +16,7 @@ many."""
 TURNED = 3.5
 """How far: squares of all steps, over twice those of the residuals; in half of the columns so much. As many steps that
 do not follow each other leave exp(-3.5) of where they began."""
-INSIDE = 200
+INSIDE = 1000
 """Sweeps in which drawn records must come inside the limits; else the walk starts from the original."""
 FIRST, LARGE_FIRST = 600, 300
 """Sweeps under the law, at least, then twice as many each time that the walk still follows itself; of a large
