@@ -39,6 +39,4 @@ class Replacement:
         made = done.rows.with_columns(done.released.under(RELEASED)).gather([RELEASED + name for name in names])
         values[self.chosen] = np.column_stack(list(made.values()))
         about = whole.design, whole.profile, done.stream, whole.centre, None
-        return Protected(
-            whole.rows, ReleasedColumns(names, values), done.strata, *about, done.seen, {}, first=done.first
-        )
+        return Protected(whole.rows, ReleasedColumns(names, values), done.strata, *about, done.seen)
