@@ -256,8 +256,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "turns that are refused count",
         "algorithms/rotation/column_sums.py",
-        "            else:\n                d += each",
-        "            d += each",
+        "        return d\n\n    def _change",
+        "        return d + change[~kept].sum(axis=0)\n\n    def _change",
         "tests/algorithms/rotation/test_column_sums.py",
     ),
     Mutant(
