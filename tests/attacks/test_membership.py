@@ -67,3 +67,29 @@ def test_strata_tell_nobody() -> None:
     release = protect(money(), Roles(confidential=NAMES), LatinHypercube())
     assert abs(told(release.frame) - 0.5) < 0.06
     assert "membership" not in {f.rule for f in release.findings}
+
+
+def bends(column: np.ndarray, drawn: np.ndarray) -> float:
+    """Where n values stand among many draws is known: the share found within a twentieth of the next one's distance."""
+    y, n = np.sort(column), len(column)
+    found = np.interp((np.arange(n) * len(drawn) / (n - 1)), np.arange(len(drawn)) + 0.5, np.sort(drawn))
+    return float((np.abs(found - y)[1:-1] < 0.05 * np.minimum(y[1:-1] - y[:-2], y[2:] - y[1:-1])).mean())
+
+
+def test_more_records_tell_no_more_of_a_column() -> None:
+    column, rng = money()[["a"]], np.random.default_rng(1)
+    y = np.sort(column["a"].to_numpy())
+    plain = np.interp((np.arange(60_000) + rng.random(60_000)) / 60_000 * 299, np.arange(300), y)
+    assert bends(y, plain) > 0.9
+    made = protect(column, Roles(confidential=["a"]), LatinHypercube(m=60_000))
+    assert bends(y, made.frame["a"].to_numpy()) < 0.3
+
+
+@pytest.mark.parametrize("families", [("uniform",), ("normal",)])
+def test_the_end_of_a_column_is_no_end_of_its_draws(families: tuple[str, ...]) -> None:
+    """Drawn between the values themselves, the largest of many draws is the largest value."""
+    rng = np.random.default_rng(2)
+    column = pd.DataFrame({"a": np.append(93.7 * rng.random(300), [0.0, 93.7])})
+    assert abs(rng.uniform(0, 93.7, 20_000).max() - 93.7) < 0.1
+    made = protect(column, Roles(confidential=["a"]), Distort(families=families, m=20_000, level=0.2)).frame
+    assert abs(made["a"].max() - 93.7) > 3

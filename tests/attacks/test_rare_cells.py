@@ -49,6 +49,18 @@ def test_tables_of_fewer_columns_heal(tmp_path) -> None:
     release.write(tmp_path / "out.csv")
 
 
+def test_the_remedy_is_taken_at_its_word() -> None:
+    """The tables that the finding names are kept, and tell nobody."""
+    frame, roles = people(), Roles(confidential=NAMES)
+    tables = protect(frame, roles, Margins(keep=[NAMES])).assessment.rare.instead
+    stop = next(f for f in protect(frame, roles, Margins(keep=[NAMES])).findings if f.rule == "rare-cells")
+    words = stop.remedy.split("(keep=")[1].split(")")[0]
+    assert words == " + ".join("*".join(table) for table in tables)
+    healed = protect(frame, roles, f"margins:keep={words}")
+    assert not all(read(healed.frame, frame))
+    assert not any(finding.blocks for finding in healed.findings)
+
+
 def test_a_rare_cell_of_common_parts_is_a_warning() -> None:
     frame = pd.DataFrame({"a": ["p"] * 50 + ["q"] * 50, "b": ["r"] * 49 + ["s"] * 51})
     release = protect(frame, Roles(confidential=["a", "b"]), Margins(keep=[["a", "b"]]))

@@ -41,7 +41,7 @@ def test_without_corrections_ranks_are_farther_off() -> None:
 def test_weights_and_ties() -> None:
     assert shared_ranks(np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist() == [0.125, 0.625]
     drawn = stratified(np.array([0.0, 1.0, 1.0, 5.0]), np.array([9.0, 1.0, 1.0, 1.0]), 1000, np.random.default_rng(1))
-    assert (drawn < 1).mean() > 0.75
+    assert (drawn < 1).mean() > 0.6
     assert (stratified(np.ones(3), None, 5, np.random.default_rng(1)) == 1).all()
 
 

@@ -29,13 +29,13 @@ LARGEST = 10_000
 class FamilyFit:
     """A family with the parameters of most likelihood, and how far it is from the column.
 
-    statistics: by criterion; p: how often a sample of it is as far, by Kolmogorov and Smirnov
+    statistics, p: by criterion, and how often a sample of it is as far
     """
 
     family: str
     law: Any
     statistics: Mapping[str, float]
-    p: float
+    p: Mapping[str, float]
 
     def draw(self, count: int, draws: np.random.Generator) -> Array:
         return np.asarray(self.law.rvs(size=count, random_state=draws), dtype=np.float64)
@@ -82,23 +82,49 @@ def _gamma(x: Array, s: Any) -> Any:
 
 
 def _beta(x: Array, s: Any) -> Any:
-    """Between ends that lie a share 1 / n of the range outside: at the values themselves there is no likelihood."""
-    low, span = _ends(x)
-    return s.beta(*s.beta.fit(x, floc=low, fscale=span))
+    """Between round ends outside all values: at the values themselves there is no likelihood."""
+    low, high = round_ends(x, beyond=True)
+    return s.beta(*s.beta.fit(x, floc=low, fscale=high - low))
 
 
 def _triangular(x: Array, s: Any) -> Any:
     """Between the same ends; the mode of most likelihood is one of the values."""
-    low, span = _ends(x)
-    u = np.sort((x - low) / span)
+    low, high = round_ends(x, beyond=True)
+    u = np.sort((x - low) / (high - low))
     modes = u[:: max(1, len(u) // 200)]
     at = [np.log(np.where(u < c, u / c, (1 - u) / (1 - c))).sum() for c in modes]
-    return s.triang(modes[int(np.argmax(at))], low, span)
+    return s.triang(modes[int(np.argmax(at))], low, high - low)
 
 
-def _ends(x: Array) -> tuple[float, float]:
-    span = float(np.ptp(x))
-    return float(x.min() - span / len(x)), span * (1 + 2 / len(x))
+def _uniform(x: Array, s: Any) -> Any:
+    low, high = round_ends(x)
+    return s.uniform(low, high - low)
+
+
+def _pareto(x: Array, s: Any) -> Any:
+    """From a round number at or below the smallest value on."""
+    step = _round_step(float(x.min()))
+    scale = step * np.floor(x.min() / step)
+    return s.pareto(len(x) / np.log(x / scale).sum(), scale=scale)
+
+
+def round_ends(x: Array, beyond: bool = False) -> tuple[float, float]:
+    """Round numbers around all values, which do not tell the largest: a twentieth to an eighth of the range apart.
+
+    Ends at the values themselves, or at a known distance from them, would leave with enough draws.
+
+    >>> round_ends(np.array([0.0, 3.0, 93.7]))
+    (0.0, 100.0)
+    """
+    step = _round_step(float(np.ptp(x)))
+    low, high = step * np.floor(x.min() / step), step * np.ceil(x.max() / step)
+    return float(low - step * (beyond and low == x.min())), float(high + step * (beyond and high == x.max()))
+
+
+def _round_step(size: float) -> float:
+    """1, 2 or 5 times a power of ten, a twentieth to an eighth of a size."""
+    power = 10.0 ** np.floor(np.log10(size / 8))
+    return float(power * max(digit for digit in (1, 2, 5) if digit * power <= size / 8 * (1 + CLOSE)))
 
 
 def _binomial(x: Array, s: Any) -> Any:
@@ -123,11 +149,11 @@ FAMILIES: Mapping[str, Callable[[Array, Any], Any]] = {
     "exponential": lambda x, s: s.expon(scale=x.mean()),
     "lognormal": lambda x, s: s.lognorm(np.log(x).std(), scale=np.exp(np.log(x).mean())),
     "weibull": _weibull,
-    "uniform": lambda x, s: s.uniform(x.min(), np.ptp(x)),
+    "uniform": _uniform,
     "beta": _beta,
     "gamma": _gamma,
     "logistic": lambda x, s: s.logistic(*s.logistic.fit(x)),
-    "pareto": lambda x, s: s.pareto(len(x) / np.log(x / x.min()).sum(), scale=x.min()),
+    "pareto": _pareto,
     "extreme-value": lambda x, s: s.gumbel_r(*s.gumbel_r.fit(x)),
     "binomial": _binomial,
     "poisson": lambda x, s: s.poisson(x.mean()),
@@ -166,8 +192,8 @@ def fitted(x: Array, families: Sequence[str], by: str) -> list[FamilyFit]:
     return sorted(found, key=lambda fit: fit.statistics[by])
 
 
-def _compared(x: Array, law: Any, counts: bool, s: Any) -> tuple[dict[str, float], float]:
-    """The three distances, and the p of the first, for which the parameters count as known."""
+def _compared(x: Array, law: Any, counts: bool, s: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """The three distances, each with its p; for the first and the last the parameters count as known."""
     x, n = np.sort(x), len(x)
     values, first = np.unique(x, return_index=True)
     at, above = law.cdf(values), np.append(first[1:], n) / n
@@ -181,13 +207,37 @@ def _compared(x: Array, law: Any, counts: bool, s: Any) -> tuple[dict[str, float
     expected = n * np.diff(law.cdf(ends), prepend=0.0, append=1.0)
     seen = np.bincount(np.searchsorted(ends, x, "left"), minlength=len(ends) + 1)
     chi = float(((seen - expected) ** 2 / np.maximum(expected, CLOSE)).sum())
-    return dict(zip(CRITERIA, (ks, chi, ad), strict=True)), float(s.kstwo.sf(ks, n))
+    free = max(1, len(expected) - 1 - len(law.args) - len(law.kwds))
+    p = float(s.kstwo.sf(ks, n)), float(s.chi2.sf(chi, free)), _anderson_darling(ad)
+    return dict(zip(CRITERIA, (ks, chi, ad), strict=True)), dict(zip(CRITERIA, p, strict=True))
+
+
+def _anderson_darling(z: float) -> float:
+    """How often Anderson and Darling's statistic of many records is larger (Marsaglia & Marsaglia 2004).
+
+    >>> [round(_anderson_darling(z), 3) for z in (1.933, 2.492, 3.857)]
+    [0.1, 0.05, 0.01]
+    """
+    if not 0 < z < 40:
+        return 1.0 if z <= 0 else 0.0
+    if z < 2:
+        bent = 2.00012 + (0.247105 - (0.0649821 - (0.0347962 - (0.011672 - 0.00168691 * z) * z) * z) * z) * z
+        return float(1 - np.exp(-1.2337141 / z) / np.sqrt(z) * bent)
+    bent = 1.0776 - (2.30695 - (0.43424 - (0.082433 - (0.008056 - 0.0003146 * z) * z) * z) * z) * z
+    return float(-np.expm1(-np.exp(bent)))
 
 
 def of_few_values(x: Array) -> bool:
     """Whether nearly all records share one of few values."""
     many = np.unique(x, return_counts=True)[1]
     return bool(len(many) <= FEW and many[many < OWN].sum() <= RARE * len(x))
+
+
+def shares(x: Array) -> Frequencies | None:
+    """Those of the levels of a category; levels of one or two records are left out, and none may be left."""
+    values, many = np.unique(x, return_counts=True)
+    there = many >= OWN
+    return Frequencies(values[there], values[there], many[there] / many[there].sum()) if there.any() else None
 
 
 def frequencies(x: Array) -> Frequencies:
@@ -204,7 +254,7 @@ def frequencies(x: Array) -> Frequencies:
         nearest = np.abs(values[:, None] - shared).argmin(axis=1)
         return Frequencies(shared, shared, np.bincount(nearest, many) / len(x))
     count = int(np.clip(np.ceil(1 + np.log2(len(x))), *INTERVALS))
-    inorder, ends = np.sort(x), np.array([x.min(), x.max()])
+    inorder, ends = np.sort(x), np.array(round_ends(x))
     while len(ends) <= count:
         inside = np.diff(np.searchsorted(inorder, ends))
         widest = int(np.argmax(inside * np.diff(ends)))

@@ -18,9 +18,14 @@ LEAST = 1e-6
 def stratified(y: Array, w: Array | None, m: int, draws: np.random.Generator) -> Array:
     """m values in order, one of each of m strata of the interpolated quantile function; y: values in order.
 
+    Many draws tell where a quantile function bends, which is at the values themselves. So more values than there were
+    are drawn between as many as there were, which were drawn so: whatever m, they tell no more than these do.
+
     >>> stratified(np.array([0.0, 10.0]), None, 2, np.random.default_rng(1)).round(1).tolist()
     [2.6, 9.8]
     """
+    if m > len(y) > 1:
+        y, w = stratified(y, w, len(y), draws), None
     below = np.arange(len(y), dtype=np.float64) if w is None else np.cumsum(w) - w
     u = (np.arange(m) + draws.random(m)) / m
     return np.asarray(np.interp(u * below[-1], below, y)) if below[-1] > 0 else np.full(m, y[0])

@@ -22,6 +22,9 @@ def rare_cells(risk: Assessment) -> Finding | None:
     if not rare and not told:
         return None
     what = "Leave the table out, keep tables of fewer of its columns, or join its rare values first"
+    if risk.rare.instead:
+        keep = " + ".join("*".join(table) for table in risk.rare.instead)
+        what = f"Keep smaller tables, which tell nobody (keep={keep}), or join rare values of these first"
     figures = {"cells": sum(rare.values()), "told": max(told.values(), default=0)}
     if told:
         known = f"{count(figures['told'], 'record')} told by {listed(told)}: all columns but one are theirs alone"

@@ -18,6 +18,7 @@ from suffice.algorithms.families import (
     fitted,
     frequencies,
     of_few_values,
+    shares,
 )
 from suffice.design.design import Design
 from suffice.design.roles import Roles
@@ -25,7 +26,7 @@ from suffice.errors import UsageError
 from suffice.method.parameter import Choice, Count, Number, parameter
 from suffice.method.synthetic import Synthetic
 from suffice.rows.arrow import as_float
-from suffice.rows.rows import Rows
+from suffice.rows.rows import Kind, Rows
 from suffice.seed import Stream
 
 MOST = 20_000
@@ -69,21 +70,23 @@ class Distort(Synthetic):
     **Promises** nothing exactly: distributions as near as the family is, which the private report says; `Restore`
     behind it makes means and covariances exact. A column of few values that records share is drawn by their
     frequencies, those of one or two records as the nearest other; one that no family fits by frequencies of 8 to 20
-    intervals, uniformly inside each. With order = rank every record keeps its
+    intervals, uniformly inside each. A category is drawn by the frequencies of its levels, but of those of one or two
+    records. Ends of a column are round numbers outside it. With order = rank every record keeps its
     ranks, and is known by them if it has more than one column; with order = free columns are independent.
 
     order: rank maps what was drawn by rank; free releases the distributions of columns and no more
     families: those that are tried
     by: the distance that chooses
-    level: a fit is refused where a smaller share of its samples is as far off, by Kolmogorov and Smirnov
+    level: a fit is refused where a smaller share of its samples is as far off, by that distance
     m: how many records, with order = free; as many as there were unless told
 
     Liew, Choi & Liew (1985).
 
     >>> x = np.array([186.0, 693, 830, 1177, 1219, 1428, 1902, 1903, 2496, 3406])
     >>> fits = fitted(x, [*FAMILIES], "kolmogorov-smirnov")
-    >>> [(fit.family, round(fit.statistics["kolmogorov-smirnov"], 4)) for fit in fits][:2]
-    [('weibull', 0.1086), ('extreme-value', 0.1138)]
+    >>> near = {fit.family: round(fit.statistics["kolmogorov-smirnov"], 4) for fit in fits}
+    >>> near["weibull"], near["extreme-value"]
+    (0.1086, 0.1138)
     """
 
     learns: ClassVar = True
@@ -112,21 +115,35 @@ class Distort(Synthetic):
     def given(self, roles: Roles) -> Roles:
         return roles if self.aligned else super().given(roles)
 
+    @property
+    def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
+        return () if self.aligned else ("category",)  # levels have no ranks
+
     def learn(self, rows: Rows, design: Design) -> ColumnLaws:
         held = rows.gather(design.confidential)
         values = tuple(as_float(held[name]) for name in design.confidential)
-        some = [np.sort(x)[:: -(-len(x) // MOST)] for x in values]
-        few = list(map(of_few_values, values))
-        families = self.families or tuple(FAMILIES)
-        fits = tuple([] if is_few else fitted(x, families, self.by) for x, is_few in zip(some, few, strict=True))
-        near = [next((fit for fit in tried[:1] if fit.p >= self.level), None) for tried in fits]
-        return ColumnLaws(values, fits, tuple(fit or frequencies(x) for fit, x in zip(near, values, strict=True)))
+        nominal = () if rows.coding is None else tuple(rows.coding.levels)
+        found = [self._law(name, x, name in nominal) for name, x in zip(design.confidential, values, strict=True)]
+        return ColumnLaws(values, tuple(fits for fits, _ in found), tuple(law for _, law in found))
+
+    def _law(self, name: str, x: Array, nominal: bool) -> tuple[list[FamilyFit], FamilyFit | Frequencies]:
+        """The fits that were tried, and what is drawn from."""
+        if nominal:
+            if (law := shares(x)) is None:
+                raise UsageError(
+                    f"distort: every level of {name!r} is that of one or two records. Name it in identifiers."
+                )
+            return [], law
+        some = np.sort(x)[:: -(-len(x) // MOST)]
+        tried = [] if of_few_values(x) else fitted(some, self.families or tuple(FAMILIES), self.by)
+        near = next((fit for fit in tried[:1] if fit.p[self.by] >= self.level), None)
+        return tried, near or frequencies(x)
 
     def said(self, model: ColumnLaws, design: Design) -> tuple[str, ...]:
         told = []
         for name, tried, law in zip(design.confidential, model.fits, model.drawn_from, strict=True):
             drawn = law.family if isinstance(law, FamilyFit) else f"frequencies of {len(law.share)}"
-            all_ = ", ".join(f"{fit.family} {fit.statistics[self.by]:.4f}" for fit in tried)
+            all_ = ", ".join(f"{fit.family} {fit.statistics[self.by]:.4f} (p {fit.p[self.by]:.3f})" for fit in tried)
             told.append(f"distort: {name} drawn from {drawn}{f' ({self.by}: {all_})' if tried else ''}.")
         return tuple(told)
 

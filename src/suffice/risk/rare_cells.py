@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations
 
 import numpy as np
 
 from suffice.algebra.array import Flags
-from suffice.algorithms.margins import Codes, cell_numbers
+from suffice.algorithms.margins import Codes, branches, cell_numbers, largest
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.risk.replicated_uniques import replicated_uniques
@@ -16,6 +18,7 @@ from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
 from suffice.rows.multiset import text_words
 
+Tables = tuple[tuple[str, ...], ...]
 RARE = 2
 """A cell of so many records, or fewer, is rare."""
 
@@ -29,12 +32,14 @@ class RareCells:
     released: records that are alone with their values in the release
     again: of these, how many are those of a record that is alone in the original, too
     chance: the share that would be, if every column were dealt by itself
+    instead: tables of fewer columns that tell nobody, in place of all of these, where some do
     """
 
     tables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     released: int = 0
     again: int = 0
     chance: float = 0.0
+    instead: tuple[tuple[str, ...], ...] = ()
 
     @property
     def beyond(self) -> float:
@@ -50,7 +55,11 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
         return RareCells()
     wanted = dict.fromkeys([*names, *(name for table in tables for name in table)])
     codes = {name: _codes(done.rows.gather([name])[name]) for name in wanted}
-    found = {" x ".join(table): _told([codes[name] for name in table]) for table in tables if len(table) > 1}
+    telling = cache(lambda table: _told([codes[name] for name in table]))
+    found = {" x ".join(table): telling(table) for table in tables if len(table) > 1}
+    fixed = tuple(name for name in wanted if name not in names)
+    asked = any(told for _, told in found.values()) and hasattr(method, "keep")  # it takes tables by their columns
+    instead = _smaller(tables, lambda table: len(table) > 1 and telling(table)[1], fixed) if asked else ()
     before = {name: as_float(done.rows.gather([name])[name]) for name in names}
     after = done.aligned.gather([RELEASED + name for name in names]) if done.drawn is None else done.drawn.columns
     both = [_codes(np.concatenate([before[n], as_float(y)])) for n, y in zip(names, after.values(), strict=True)]
@@ -59,7 +68,20 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
         _again([np.concatenate([y[:n], of(y)]) for y in both], n)
         for of in (lambda y: y[n:], lambda y: rng.permutation(y[:n]))
     )
-    return RareCells(found, *real, dealt[1] / max(1, dealt[0]))
+    return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead)
+
+
+def _smaller(tables: Tables, told: Callable[[tuple[str, ...]], int], fixed: tuple[str, ...]) -> Tables:
+    """Each table that tells somebody cut into two of a column less, those that tell fewest, until none does."""
+    while (wrong := next((table for table in tables if told(table)), None)) is not None:
+        parts = [tuple(name for name in wrong if name != one) for one in wrong]
+        others = [table for table in tables if table != wrong]
+        ways = [largest([*others, *pair]) for pair in combinations(parts, 2)]
+        ways = [way for way in ways if branches(way, fixed) is not None] or [
+            largest([*others, *combinations(wrong, 1)])
+        ]
+        tables = tuple(min(ways, key=lambda way: sum(map(told, way))))
+    return tuple(tables)
 
 
 def _again(columns: list[Codes], n: int) -> tuple[int, int]:
