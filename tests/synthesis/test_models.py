@@ -9,8 +9,8 @@ from suffice.algebra.array import Array
 from suffice.errors import UsageError
 from suffice.synthesis.linear import Linear
 from suffice.synthesis.logit import Logit
-from suffice.synthesis.model import SynthesisModel
-from suffice.synthesis.multinomial import Multinomial, _coefficients
+from suffice.synthesis.model import ModelFits, SynthesisModel
+from suffice.synthesis.multinomial import Multinomial
 from suffice.synthesis.ordered import Ordered
 from suffice.synthesis.variable import Board, Variable
 
@@ -47,11 +47,33 @@ def test_shares_and_relations_are_those_of_the_original(model: SynthesisModel, l
 
 def test_coefficients_are_where_the_derivative_is_zero_by_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = scale()
-    X = np.column_stack([np.ones(300), x[:300]])
-    exact = _coefficients(X, y[:300].astype(np.int64), 4)[0]
+    x, y = x[:300], y[:300] + 1
+    variables = {"x": Variable.learn("x", x, 0, None), "y": Variable.learn("y", y, 4, None)}
+
+    def found() -> Array:
+        return Multinomial().fit(variables["y"], y, ["x"], Board(variables, {"x": x}), None).B
+
+    exact = found()
     monkeypatch.setattr("suffice.synthesis.multinomial.LARGEST", 0)
-    bounded = _coefficients(X, y[:300].astype(np.int64), 4)[0]
+    bounded = found()
     assert np.abs(exact - bounded).max() < 0.02
+
+
+@pytest.mark.parametrize(("model", "levels"), [(Multinomial(), 4), (Ordered(), 0), (Linear(), 0)])
+def test_sums_over_super_blocks_give_the_model_of_all_records(model: SynthesisModel, levels: int) -> None:
+    x, y = scale()
+    variables = {"x": Variable.learn("x", x, 0, None), "y": Variable.learn("y", y + 1, levels, None)}
+    whole = model.fit(variables["y"], y + 1, ["x"], Board(variables, {"x": x}), None)
+    fitting, more = ModelFits(model, variables["y"], ["x"], True), True
+    while more:
+        for part in (slice(0, 1000), slice(1000, N)):
+            fitting.see(y[part] + 1, Board(variables, {"x": x[part]}), None)
+        more = fitting.answer()
+    draws, wide = [np.random.default_rng(5) for _ in range(2)], np.full(N, np.inf)
+    board = Board(variables, {"x": x})
+    one, two = (fit.draw(board, N, draw, -wide, wide) for fit, draw in zip((whole, fitting.fit), draws, strict=True))
+    # the scale of x is that of the first super-block, and so is the weak prior's
+    assert np.abs(one - two).mean() < 0.002
 
 
 def test_classes_that_are_apart_stay_so() -> None:
@@ -65,3 +87,13 @@ def test_what_a_model_does_not_draw_is_refused() -> None:
         drawn(Logit(), x, y + 1, 4)
     with pytest.raises(UsageError, match="up to 64 values"):
         drawn(Ordered(), x, x, 0)
+
+
+def test_a_thousand_levels_are_drawn_with_their_shares() -> None:
+    rng = np.random.default_rng(2)
+    y = 1 + np.floor(1000 * rng.random(N) ** 3)
+    made = drawn(Multinomial(), y / 100 + rng.normal(size=N), y, 1000, proper=True)
+    common, rare = (np.array([(each < 40).mean(), (each > 500).mean()]) for each in (y, made))
+    assert np.abs(common - rare).max() < 0.04
+    assert set(made) <= set(y)
+    assert len(set(made)) > 300

@@ -160,6 +160,26 @@ def test_the_same_rows_with_other_roles_have_other_models() -> None:
     assert list(suffice.protect(rows, Roles(confidential=["x"]), method, seed=seed).frame) == ["x"]
 
 
+@pytest.mark.parametrize(
+    "models", [None, "linear:scale=quantile", {"income": "linear", "age": "cart", "smoke": "logit"}]
+)
+def test_super_blocks_are_the_same_over_files_and_hand_nothing_on(
+    models: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = people().dropna(subset=["smoke"]).assign(pay=lambda each: np.random.default_rng(8).gamma(2, 9, len(each)))
+    data.to_parquet(path := tmp_path / "data.parquet")
+    monkeypatch.setattr("suffice.synthesis.synthesis.MOST", 100)
+    names, rules = [*COLUMNS, "pay"], 'smoke == "no" -> cigarettes = -8'
+    release = drawn(data, method := Synthesis(m=1, models=models, rules=rules), confidential=names, given="C(region)")
+    over = suffice.protect(path, Roles(confidential=names, given="C(region)"), method, Seed.for_tests(1))
+    made, other = release.frame, over.frame.to_pandas()
+    pd.testing.assert_frame_equal(other[[*made]], made.reset_index(drop=True), check_dtype=False)
+    assert not np.isin(made.pay, data.pay).any()
+    assert any("3 parts" in each for each in release.certificate.private)
+    assert 0.02 < made.income.isna().mean() < 0.35
+    assert made.income[made.sex == "m"].mean() > made.income[made.sex == "f"].mean()
+
+
 def test_normal_scores_keep_heaps_and_plain_values_do_not() -> None:
     data = people()
     heap = [(drawn(data, Synthesis(m=1, models={"income": f"linear:scale={scale}"})).frame.income == 1000).sum()

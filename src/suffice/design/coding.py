@@ -94,6 +94,7 @@ class Coding:
         for name in dict.fromkeys((*self.types, *self.holes)):
             if name in table.column_names:
                 values = self._decode(name, as_float(numbers(table[name].combine_chunks())))
+                values = arrow(values) if isinstance(values, np.ndarray) else values
                 table = table.set_column(table.column_names.index(name), name, values)
         return table
 

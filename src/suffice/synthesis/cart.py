@@ -28,6 +28,7 @@ class Cart(SynthesisModel):
 
     categories: ClassVar = True
     numbers: ClassVar = True
+    binned: ClassVar = True
 
     least: int = parameter(Count(low=1), "records of a leaf, at least", 10)
     smooth: bool = parameter(Switch(), "draw values of fewer than ten records between their neighbours", True)
@@ -85,7 +86,7 @@ def smoothed(target: Variable, y: Array, u: Array) -> Array:
     if len(values) < NEIGHBOURS:
         return y
     place = np.searchsorted(values, y).clip(max=len(values) - 1)
-    rare = target.own[place] & (values[place] == y)
+    rare = target.own[place] | (values[place] != y)  # those of other super-blocks are nobody's but theirs
     inner = place.clip(2, len(values) - 3)
     low, high = values[inner - 1], values[inner + 1]
     new = target.on_grid(low + u * (high - low))

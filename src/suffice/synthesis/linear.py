@@ -10,8 +10,9 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.method.parameter import Choice, parameter
+from suffice.rows.rows import Product
 from suffice.synthesis.cart import NEIGHBOURS, smoothed
-from suffice.synthesis.model import ModelFit, Places, SynthesisModel
+from suffice.synthesis.model import ModelFit, Passes, Places, SynthesisModel
 from suffice.synthesis.predictors import Predictors
 from suffice.synthesis.variable import Board, Variable
 
@@ -30,16 +31,28 @@ class Linear(SynthesisModel):
         Choice(("values", "quantile")), "values as they are, or their normal scores", "values"
     )
 
-    def fit(self, target: Variable, y: Array, names: Sequence[str], board: Board, counted: Array | None) -> LinearFit:
-        z = normal_scores(y) if self.scale == "quantile" else y
-        predictors = Predictors.learn(names, board)
-        X = predictors.matrix(board, len(y))
-        values, V = np.linalg.eigh(X.T @ X)
+    def passes(self, target: Variable, names: Sequence[str], board: Board) -> Passes:
+        """X'X and X'z of all records, then the squares of what is left."""
+        predictors, scale = Predictors.learn(names, board), _Scale.of(target, self.scale == "quantile")
+
+        def products(y: Array, part: Board) -> Any:
+            X = predictors.matrix(part, len(y))
+            return Product(X.T @ X, X.T @ scale(y)[0], len(y))
+
+        gram, right, n = yield products
+        values, V = np.linalg.eigh(gram)
         real = values > 1e-10 * values.max(initial=1.0)
         root = V[:, real] / np.sqrt(values[real])  # (X'X)^+ = root root'
-        b = root @ (root.T @ (X.T @ z))
-        free = max(len(y) - int(real.sum()), 1)
-        sigma = float(np.sqrt(((z - X @ b) ** 2).sum() / free))
+        b = root @ (root.T @ right)
+
+        def rest(y: Array, part: Board) -> Any:
+            z, within = scale(y)
+            return float(((z - predictors.matrix(part, len(y)) @ b) ** 2 + within).sum())
+
+        squares, free = (yield rest), max(n - int(real.sum()), 1)
+        sigma = scale.sd * float(np.sqrt(squares / free))
+        b = scale.sd * b
+        b[0] += scale.mean  # X has a constant
         return LinearFit(target, self.scale == "quantile", predictors, b, root, sigma, free)
 
 
@@ -81,16 +94,44 @@ class LinearFit(ModelFit):
         return {"smooth": not self.scores or len(self.target.values) >= NEIGHBOURS}
 
 
-def normal_scores(y: Array) -> Array:
-    """Normal scores of the ranks; equal values share theirs out by chance, always the same.
+@dataclass(frozen=True, repr=False)
+class _Scale:
+    """Numbers in standard deviations; or the mean of the normal scores that records of one value share, and their
+    variance, which a normal variable that is cut into such heaps has within them."""
 
-    >>> normal_scores(np.array([3.0, 1.0, 2.0])).round(2).tolist()
-    [0.97, -0.97, 0.0]
+    mean: float
+    sd: float
+    values: Array | None = None
+    scores: Array | None = None
+    within: Array | None = None
+
+    @classmethod
+    def of(cls, target: Variable, quantile: bool) -> _Scale:
+        values, counts = target.values, target.counts
+        n = max(counts.sum(), 1)
+        if not quantile or not len(values):
+            mean = float((values * counts).sum() / n)
+            return cls(mean, float(np.sqrt(((values - mean) ** 2 * counts).sum() / n)) or 1.0)
+        return cls(0.0, 1.0, values, *normal_scores(counts / n))
+
+    def __call__(self, y: Array) -> tuple[Array, Array | float]:
+        if self.values is None or self.scores is None or self.within is None:
+            return (y - self.mean) / self.sd, 0.0
+        place = np.searchsorted(self.values, y).clip(max=len(self.values) - 1)
+        return self.scores[place], self.within[place]
+
+
+def normal_scores(shares: Array) -> tuple[Array, Array]:
+    """Mean and variance of a normal variable in consecutive parts of so large shares.
+
+    >>> [each.round(3).tolist() for each in normal_scores(np.array([0.5, 0.5]))]
+    [[-0.798, 0.798], [0.363, 0.363]]
     """
     from scipy.special import ndtri
 
-    mixed = np.random.default_rng(1).permutation(len(y))
-    order = mixed[np.argsort(y[mixed], kind="stable")]
-    scores = np.empty(len(y))
-    scores[order] = ndtri((np.arange(len(y)) + 0.5) / max(len(y), 1))
-    return scores
+    cuts = ndtri(np.cumsum(shares)[:-1].clip(max=1.0))
+    dense = np.concatenate([[0.0], np.exp(-cuts * cuts / 2) / np.sqrt(2 * np.pi), [0.0]])
+    with np.errstate(invalid="ignore"):
+        moment = np.nan_to_num(np.concatenate([[0.0], cuts, [0.0]]) * dense)
+    means = -np.diff(dense) / shares
+    return means, np.maximum(1 - np.diff(moment) / shares - means**2, 0.0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.errors import UsageError
-from suffice.synthesis.model import ModelFit, Places, SynthesisModel
+from suffice.rows.rows import Product
+from suffice.synthesis.model import ModelFit, Passes, Places, Sums, SynthesisModel
 from suffice.synthesis.multinomial import PRIOR
 from suffice.synthesis.predictors import Predictors
 from suffice.synthesis.variable import Board, Variable
@@ -24,15 +26,23 @@ class Ordered(SynthesisModel):
 
     numbers: ClassVar = True
 
-    def fit(self, target: Variable, y: Array, names: Sequence[str], board: Board, counted: Array | None) -> ScaleFit:
-        values, codes = np.unique(y, return_inverse=True)
-        if len(values) > MOST:
-            raise UsageError(
-                f"ordered draws up to {MOST} values, and {target.name!r} has {len(values)}. Use cart for it."
-            )
+    def passes(self, target: Variable, names: Sequence[str], board: Board) -> Passes:
+        """The values that there are, then Fisher's steps."""
         predictors = Predictors.learn(names, board)
-        X = predictors.matrix(board, len(y))[:, 1:]
-        return ScaleFit(predictors, values, *_fitted(X, codes.ravel(), len(values)))
+        found = yield lambda y, _: Counter(y.tolist())
+        if len(found) > MOST:
+            raise UsageError(
+                f"ordered draws up to {MOST} values, and {target.name!r} has {len(found)}. Use cart for it."
+            )
+        values = np.array(sorted(found))
+        shares = np.cumsum([found[each] for each in values.tolist()])[:-1] / found.total()
+        return ScaleFit(
+            predictors,
+            values,
+            *(yield from _fitted(
+                lambda y, part: (predictors.matrix(part, len(y))[:, 1:], np.searchsorted(values, y)), shares
+            )),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,37 +74,46 @@ class ScaleFit(ModelFit):
         return {"smooth": False}  # the values are those that there were
 
 
-def _fitted(X: Array, codes: Places, classes: int) -> tuple[Array, Array, Array]:
+def _fitted(
+    of: Callable[[Array, Board], tuple[Array, Places]], shares: Array
+) -> Generator[Sums, Any, tuple[Array, Array, Array]]:
     """Fisher scoring, with squared scores in place of the second derivatives; steps are halved where needed."""
-    k, p = classes - 1, X.shape[1]
-    shares = np.cumsum(np.bincount(codes, minlength=classes))[:-1] / len(codes)
-    theta = np.concatenate([np.log(shares / (1 - shares)), np.zeros(p)])
+    k = len(shares)
+    n, inner = yield lambda y, part: Product(len(y), (X := of(y, part)[0]).T @ X)
+    p = len(inner)
     prior = np.concatenate([np.zeros(k), np.full(p, PRIOR)])
-    value, scores = _likelihood(theta, X, codes, k)
+
+    def at(theta: Array) -> Sums:
+        def sums(y: Array, part: Board) -> Any:
+            value, scores = _likelihood(theta, *of(y, part), k)
+            return Product(value, scores.sum(axis=0), scores.T @ scores)
+
+        return sums
+
+    theta = np.concatenate([np.log(shares / (1 - shares)), np.zeros(p)])
+    value, total, squares = yield at(theta)
     value -= (prior * theta**2).sum() / 2
     for _ in range(100):
-        H = scores.T @ scores + np.diag(prior + 1e-9)
-        step = np.linalg.solve(H, scores.sum(axis=0) - prior * theta)
+        step = np.linalg.solve(squares + np.diag(prior + 1e-9), total - prior * theta)
         for _ in range(30):
-            new, found = _likelihood(theta + step, X, codes, k)
-            new -= (prior * (theta + step) ** 2).sum() / 2
-            if new >= value:
-                break
+            if (np.diff((theta + step)[:k]) > 0).all():
+                new, *found = yield at(theta + step)
+                new -= (prior * (theta + step) ** 2).sum() / 2
+                if new >= value:
+                    break
             step /= 2
         else:
             break
-        theta, gain, value, scores = theta + step, new - value, new, found
-        if gain < 1e-9 * len(codes):
+        theta, gain, value, (total, squares) = theta + step, new - value, new, found
+        if gain < 1e-9 * n:
             break
-    root = np.linalg.inv(np.linalg.cholesky(scores.T @ scores + np.diag(prior + 1e-9))).T
+    root = np.linalg.inv(np.linalg.cholesky(squares + np.diag(prior + 1e-9))).T
     return theta[:k], theta[k:], root
 
 
 def _likelihood(theta: Array, X: Array, codes: Places, k: int) -> tuple[float, Array]:
-    """The log-likelihood, and the derivative of every record's; minus infinity where thresholds are not in order."""
+    """The log-likelihood, and the derivative of every record's; thresholds are in order."""
     cuts, n = np.concatenate([[-np.inf], theta[:k], [np.inf]]), len(codes)
-    if (np.diff(cuts) <= 0).any():
-        return -np.inf, np.empty((0, 0))
     eta = X @ theta[k:]
     with np.errstate(over="ignore"):
         upper, lower = (1 / (1 + np.exp(eta - cuts[codes + up])) for up in (1, 0))

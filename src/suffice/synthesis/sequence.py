@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from suffice.algebra.array import Array, Flags
 from suffice.design.condition import Condition
@@ -17,7 +19,7 @@ from suffice.design.edits import Edit
 from suffice.errors import InfeasibleError, InputError, count_of
 from suffice.rows.bridge import arrow
 from suffice.rows.rows import Block
-from suffice.synthesis.model import ModelFit, SynthesisModel
+from suffice.synthesis.model import ModelFit, ModelFits, SynthesisModel
 from suffice.synthesis.rule import SkipRule
 from suffice.synthesis.variable import Board, Variable
 
@@ -26,6 +28,10 @@ AGAIN = 100
 CONTINUOUS = 256
 """A column of more values makes records that are the same in all columns copies, and no chance."""
 DIGITS = 1e-9
+
+
+Part = Callable[[], tuple[Mapping[str, Any], Array | None]]
+"""The columns of a super-block as blocks hold them, and 0 for records that do not count."""
 
 
 @lru_cache(maxsize=64)
@@ -180,60 +186,86 @@ class Learner:
     levels: Mapping[str, tuple[str, ...]]
     holes: Mapping[str, float]
     where: str
+    many: bool = False
+    """Whether there are several super-blocks."""
 
-    def learnt(self, columns: Mapping[str, Any], counted: Array | None) -> Sequential:
-        """columns: of the records that models are fitted to, as blocks hold them"""
-        all_ = (*self.given, *self.order)
-        variables = {
-            name: Variable.learn(name, columns[name], len(self.levels.get(name, ())), self.holes.get(name))
-            for name in all_
-        }
-        whole = Sequential(variables, self.given, self.names, (), self.levels, self.where)
-        board = Board(variables, {name: variables[name].numbers(columns[name]) for name in all_})
+    def learnt(self, parts: Sequence[Part]) -> Sequential:
+        """parts: super-blocks of the records that models are fitted to: trees to each of them, and what is fitted by
+        sums to all, the models of all columns in the same passes."""
+        whole = Sequential(self._variables(parts), self.given, self.names, (), self.levels, self.where)
+        fittings: dict[tuple[str, bool], ModelFits] = {}
+        wrong, fitted, more = Counter[str](), 0, 1
+        while more:
+            first, seen = not fitted, 0
+            for part in parts:
+                columns, counted = part()
+                board = self._board(whole.variables, columns)
+                counted = _not_copies(board, counted) if first else None
+                self._see(whole, board, columns, counted, fittings, wrong if first else Counter())
+                seen += len(board)
+            fitted = seen
+            more = sum(each.answer() for each in fittings.values())
+        told = "not so in {} of the original, and now in none"
+        said = (f"{text}: {told.format(count_of(n, 'record'))}" for text, n in wrong.items())
+        return replace(whole, stages=tuple(self._stages(fittings)), fitted=fitted, said=tuple(said))
+
+    def _board(self, variables: Mapping[str, Variable], columns: Mapping[str, Any]) -> Board:
+        return Board(variables, {name: variables[name].numbers(columns[name]) for name in (*self.given, *self.order)})
+
+    def _variables(self, parts: Sequence[Part]) -> dict[str, Variable]:
+        """Numbers as the first super-block has them, levels as all have them."""
+        columns, counted = parts[0]()
+        texts = [{n: pc.unique(y) for n, y in part()[0].items() if isinstance(y, pa.Array)} for part in parts[1:]]
+        found = {}
+        for name in (*self.given, *self.order):
+            others = [each[name] for each in texts if name in each]
+            known = pa.concat_arrays([pc.unique(columns[name]), *others]) if others else None
+            levels, hole = len(self.levels.get(name, ())), self.holes.get(name)
+            found[name] = Variable.learn(name, columns[name], levels, hole, known)
+        board = self._board(found, columns)
         if (counted := _not_copies(board, counted)) is not None:
-            variables = {name: each.counted(board.values[name], counted) for name, each in variables.items()}
-            board, whole = Board(variables, board.values), replace(whole, variables=variables)
-        said: list[str] = []
-        stages = tuple(self._stages(whole, board, columns, counted, said))
-        n = len(next(iter(board.values.values())))
-        return replace(whole, stages=stages, fitted=n, said=tuple(said))
+            found = {name: each.counted(board.values[name], counted) for name, each in found.items()}
+        return found
 
-    def _stages(
-        self, whole: Sequential, board: Board, columns: Mapping[str, Any], counted: Array | None, said: list[str]
-    ) -> Iterator[Stage]:
+    def _see(
+        self, whole: Sequential, board: Board, columns: Mapping[str, Any], counted: Array | None,
+        fittings: dict[tuple[str, bool], ModelFits], wrong: Counter[str],
+    ) -> None:  # fmt: skip
+        """Lets the models of all columns see a super-block; wrong: how often each rule was broken."""
         before = list(self.given)
         for name in self.order:
             target, y = board.variables[name], board.values[name]
             self.models[name].check(target)
-            rules = tuple(rule for rule in self.rules if rule.column == name)
             free = np.ones(len(y), dtype=bool)
-            for rule in rules:
-                fixed = whole.fulfil(_condition(rule.when), columns)
-                value = rule.number(self.levels.get(name), target.hole)
-                if wrong := int((y[fixed] != value).sum()):
-                    said.append(f"{rule.text}: not so in {count_of(wrong, 'record')} of the original, and now in none")
-                free &= ~fixed
-            edits = tuple(each for each in self.conditions if self._last(each) == name)
-            holed, rows = None, np.flatnonzero(free)
+            for rule in self.rules:
+                if rule.column == name:
+                    fixed = whole.fulfil(_condition(rule.when), columns)
+                    if broken := int((y[fixed] != rule.number(self.levels.get(name), target.hole)).sum()):
+                        wrong[rule.text] += broken
+                    free &= ~fixed
             hole = target.holes(y)
-            if hole[free].any():
-                flag = Variable(name, 0, None, np.array([0.0, 1.0]), np.array([len(y), len(y)]))
-                holed = self.patterns.fit(flag, hole[rows].astype(float), before, board.at(rows), _of(counted, rows))
-                rows = np.flatnonzero(free & ~hole)
-            fit = None
-            if len(rows):
-                part = board if len(rows) == len(y) else board.at(rows)
-                fit = self.models[name].fit(target, y[rows], before, part, _of(counted, rows))
-            yield Stage(name, holed, fit, rules, edits, *self.bounds.get(name, (-np.inf, np.inf)))
+            flag = Variable(name, 0, None, np.array([0.0, 1.0]), np.array([len(y), len(y)]))
+            holed = hole[free].any() or (self.many and target.hole is not None)
+            wanted = [(True, self.patterns, flag, hole.astype(np.float64), free)] if holed else []
+            for pattern, model, of, values, chosen in (*wanted, (False, self.models[name], target, y, free & ~hole)):
+                if len(rows := np.flatnonzero(chosen)):
+                    fitting = fittings.setdefault((name, pattern), ModelFits(model, of, tuple(before), self.many))
+                    if model.binned:
+                        board.bin(before)
+                    part = board if len(rows) == len(y) else board.at(rows)
+                    fitting.see(values[rows], part, None if counted is None else counted[rows])
             before.append(name)
+
+    def _stages(self, fittings: Mapping[tuple[str, bool], ModelFits]) -> Iterator[Stage]:
+        for name in self.order:
+            holed, fit = (fittings[name, each].fit if (name, each) in fittings else None for each in (True, False))
+            rules = tuple(rule for rule in self.rules if rule.column == name)
+            edits = tuple(each for each in self.conditions if self._last(each) == name)
+            yield Stage(name, holed, fit, rules, edits, *self.bounds.get(name, (-np.inf, np.inf)))
 
     def _last(self, edit: Edit) -> str:
         """The column of an edit that is drawn last: it is drawn inside what the others leave."""
         return max((name for name in edit.columns if name in self.order), key=self.order.index)
-
-
-def _of(counted: Array | None, rows: Any) -> Array | None:
-    return None if counted is None else counted[rows]
 
 
 def _not_copies(board: Board, counted: Array | None) -> Array | None:

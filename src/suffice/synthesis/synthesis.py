@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -36,13 +37,13 @@ from suffice.synthesis.model import SynthesisModel
 from suffice.synthesis.multinomial import Multinomial
 from suffice.synthesis.parameters import ConditionRule, ModelRule, SkipRules
 from suffice.synthesis.rule import SkipRule
-from suffice.synthesis.sequence import Learner, Sequential, in_text, ordered
+from suffice.synthesis.sequence import Learner, Part, Sequential, in_text, ordered
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
 
 MOST = 2**20
-"""Records that models are fitted to, at most."""
+"""Records of a super-block, about: those that a tree is grown of."""
 
 Learnt = WeakKeyDictionary[Rows, dict[Any, Sequential]]
 _learnt: Learnt = WeakKeyDictionary()
@@ -265,7 +266,8 @@ class Synthesis(Rowwise):
 
     def _remarks(self, rows: Rows, model: Sequential) -> tuple[str, ...]:
         told = "all records" if self.where is None else count_of(model.fitted, "record") + " that were chosen"
-        sampled = f"; of these {MOST:,} drawn at random" if rows.n > MOST else ""
+        parts = -(-rows.n // MOST)
+        sampled = f"; trees to {parts} parts of them, dealt at random" if parts > 1 else ""
         return (f"synthesis: {count_of(len(model.stages), 'model')} fitted to {told}{sampled}.", *model.said)
 
     def learnt(self, rows: Rows, design: Design) -> Sequential:
@@ -293,25 +295,41 @@ class Synthesis(Rowwise):
         patterns = min(trees, key=lambda model: model.least, default=Cart())
         needs = (*given, *names)
         unit = [roles.unit] if roles.unit is not None and roles.unit in rows.kinds else []
-        source = rows
-        if rows.n > MOST:
-            kept = np.zeros(rows.n, dtype=bool)
-            kept[np.random.default_rng(1).choice(rows.n, MOST, replace=False)] = True
-            source = rows.select(kept, [*needs, *unit], {})
-        columns = source.gather([*needs, *unit])
-        counted = _first_of_units(columns[unit[0]]) if unit else None
+        parts = self._parts(rows, needs, unit)
         bounds = {
             n: (-np.inf if a is None else a, np.inf if b is None else b)
             for n, (a, b) in by_column(roles.bounds).items()
         }
         if observed(roles.bounds):
             free = [name for name in names if name not in bounds and name not in coding.levels]
-            bounds |= {name: (0.0, np.inf) for name in free if not (columns[name] < 0).any()}
+            below = {name for part in parts for name, y in part()[0].items() if name in free and (y < 0).any()}
+            bounds |= {name: (0.0, np.inf) for name in free if name not in below}
         learner = Learner(
             given, order, names, models, patterns, rules, tuple(roles.conditions), bounds, coding.levels, coding.holes,
-            self.where or "",
+            self.where or "", len(parts) > 1,
         )  # fmt: skip
-        return learner.learnt({name: columns[name] for name in needs}, counted)
+        return learner.learnt(parts)
+
+    @staticmethod
+    def _parts(rows: Rows, needs: Sequence[str], unit: Sequence[str]) -> list[Part]:
+        """All records in memory, or super-blocks of them that are read when they are wanted: dealt by their places, so
+        that every engine has the same."""
+        count, names = -(-rows.n // MOST), [*needs, *unit]
+
+        def read(source: Rows) -> tuple[dict[str, Any], Array | None]:
+            columns = source.gather(names)
+            counted = _first_of_units(columns[unit[0]]) if unit else None
+            return {name: columns[name] for name in needs}, counted
+
+        if count <= 1:
+            whole = read(rows)
+            return [lambda: whole]
+
+        def label(start: int, batch: Any) -> NDArray[np.int64]:
+            golden = np.arange(start, start + len(batch), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            return ((golden >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int64)
+
+        return [partial(read, part) for part in rows.deal(label, count, names, "dealing")]
 
     def _common(self, category: bool) -> SynthesisModel:
         """The model for all columns, or its like for those that it does not draw."""

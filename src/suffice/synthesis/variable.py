@@ -48,11 +48,11 @@ class Variable:
     """Different records that have each, where some are copies of others."""
 
     @classmethod
-    def learn(cls, name: str, column: Any, levels: int, hole: float | None) -> Variable:
-        """column: as blocks hold it; levels: of a confidential category, which is coded"""
+    def learn(cls, name: str, column: Any, levels: int, hole: float | None, known: Any = None) -> Variable:
+        """column: as blocks hold it; levels: of a confidential category, coded; known: levels of a given one"""
         texts = None
         if isinstance(column, pa.Array):
-            texts = pc.unique(column).drop_null().sort()
+            texts = pc.unique(column if known is None else known).drop_null().sort()
             levels = max(len(texts), 1)
         found = cls(name, levels, hole, np.empty(0), np.empty(0, dtype=np.int64), texts)
         y = found.numbers(column)
@@ -128,13 +128,22 @@ class Board:
         self._bins.pop(name, None)
 
     def bins(self, names: Sequence[str], rows: Any = slice(None)) -> NDArray[np.uint8]:
+        self.bin(names)
+        found = (
+            np.column_stack([self._bins[name] for name in names]) if names else np.zeros((len(self), 0), dtype=np.uint8)
+        )
+        return np.asarray(found[rows])
+
+    def bin(self, names: Sequence[str]) -> None:
+        """Makes the bins of columns, which parts of the board then have."""
         for name in names:
             if name not in self._bins:
                 self._bins[name] = self.variables[name].bins(self.values[name])
-        n = len(next(iter(self.values.values()))) if self.values else 0
-        found = np.column_stack([self._bins[name] for name in names]) if names else np.zeros((n, 0), dtype=np.uint8)
-        return np.asarray(found[rows])
+
+    def __len__(self) -> int:
+        return len(next(iter(self.values.values()), ()))
 
     def at(self, rows: Any) -> Board:
-        """Some of the records."""
-        return Board(self.variables, {name: values[rows] for name, values in self.values.items()})
+        """Some of the records, with the bins that are known."""
+        bins = {name: values[rows] for name, values in self._bins.items()}
+        return Board(self.variables, {name: values[rows] for name, values in self.values.items()}, bins)
