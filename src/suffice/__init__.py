@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from suffice.guards.finding import Finding as Finding
     from suffice.microdata import *  # noqa: F403
     from suffice.plan.plan import Plan as Plan
+    from suffice.plan.proposal import Proposal as Proposal
+    from suffice.plan.proposal import propose as propose
     from suffice.release.assess import assess as assess
     from suffice.release.pool import Inference as Inference
     from suffice.release.pool import pool as pool
@@ -36,6 +38,7 @@ _PLACES = {
     "Finding": "guards.finding",
     "Inference": "release.pool",
     "Plan": "plan.plan",
+    "Proposal": "plan.proposal",
     "Release": "release.release",
     "Roles": "design.roles",
     "Scores": "release.scores",
@@ -52,6 +55,7 @@ _PLACES = {
     "compare": "comparison.compare",
     "methods": "catalogue",
     "pool": "release.pool",
+    "propose": "plan.proposal",
     "protect": "release.protect",
     "publish": "release.tables",
     "verify": "certificate.verification",

@@ -98,6 +98,21 @@ def _step(text: str, words: o.Texts, option: str) -> dict[str, Any]:
 
 
 @app.command()
+def propose(
+    data: Annotated[Path, typer.Argument(metavar="DATA", show_default=False)],
+    output: o.PlanFile = None,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    encoding: o.Encoding = None,
+) -> None:
+    """Look at DATA and propose a plan: what each column is, and why. Nothing is released."""
+    _roomy()
+    from suffice.cli.command import Command
+
+    Command(quiet).propose(data, output, force, encoding)
+
+
+@app.command()
 @o.with_roles
 def protect(
     data: Annotated[Path, typer.Argument(metavar="DATA", show_default=False)],

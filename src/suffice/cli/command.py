@@ -65,6 +65,25 @@ class Command:
         if why is not None:
             raise show.BlockingFindings(why, document)
 
+    def propose(self, data: Path, output: Path | None, force: bool, encoding: str | None) -> None:
+        """A commented plan, printed or written; where records cannot be released so, what the columns look like."""
+        from suffice.plan.proposal import propose
+
+        with self.watch() as progress:
+            found = propose(data, encoding=encoding, progress=progress)
+        if not self.quiet and (output is not None or found.roles is None):
+            show.say(found.text())
+        if output is not None:
+            found.write(output, force)
+            if not self.quiet:
+                show.say(
+                    f"\nWritten: {escaped(str(output))}. Nothing is released: look through it, then 'suffice run'."
+                )
+        elif found.roles is None:
+            found.plan()  # says why there is none
+        elif not self.quiet:
+            show.say(found.to_toml())
+
     def watch(self) -> AbstractContextManager[Watch | None]:
         """A bar in a terminal, lines elsewhere, and nothing where that was asked for."""
         return nullcontext() if self.quiet or self.as_json else Watch(sys.stderr.isatty())

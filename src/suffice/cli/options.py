@@ -40,6 +40,7 @@ Accept = Annotated[
     _option("RULE=REASON", "Release in spite of a finding; the reason stands in the public certificate. May repeat."),
 ]
 Output = Annotated[Path, _option("FILE", "The release.", "--output", "-o")]
+PlanFile = Annotated[Path | None, _option("PLAN.toml", "The plan; without, it is printed.", "--output", "-o")]
 Report = Annotated[Path | None, _option("FILE.html", "A private before-and-after report, for the data holder only.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]

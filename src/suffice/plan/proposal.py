@@ -1,0 +1,419 @@
+"""A plan proposed for a file: what each column looks like, and why. Names and counts only, never a value."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from suffice.design.levels import missing
+from suffice.design.roles import Roles
+from suffice.design.sums import Sum, holding, sums
+from suffice.errors import InputError, UsageError, count_of, escaped
+from suffice.files.draft import Draft, keep_apart
+from suffice.files.format import in_encoding
+from suffice.files.kind import write_kind
+from suffice.files.source import named_sources, open_rows
+from suffice.plan.plan import Plan
+from suffice.progress import Progress, listener
+from suffice.rows.arrow import as_float
+from suffice.rows.rows import Block, Rows
+from suffice.rows.threads import cores
+
+IDENTIFIES = re.compile(
+    r"(^|[_. ])(u|p|h|hh)?id([_. ]?(no|nr|number))?$|[a-z]Id$|[A-Z]ID$|[A-Z]{2}NAME$"
+    r"|(^|[_. ])(ident\w*|name|surname|ssn|passport|phone|e?mail|address|iban|vat|serial|respondent|company|firm)$",
+)
+WEIGHS = re.compile(
+    r"(^|[_. ])(w|wt|weights?|pond\w*|gewicht|expansion)$|wgt\w*$|(sampl\w*|surv\w*|house\w*)[_. ]?w", re.I
+)
+BODY = re.compile(r"(^|[_. ])(height|bmi)$", re.I)
+KNOWN = re.compile(
+    r"(^|[_. ])(age|years?|months?|quarter|date|birth\w*|employees|size|rooms|persons)$|year$|^[ymq]\w{0,3}marr", re.I
+)
+FEW = 20
+"""Whole numbers of so many different values are codes."""
+LEVELS = 12
+"""Levels of a given category, at most: with more, cells are small."""
+SMALL = 10
+"""Levels with fewer records are joined."""
+PER_COLUMN = 30
+"""Records for each column of X, at least."""
+FEWEST = 50
+"""Records below which no file of records is proposed."""
+MORE = "; more given columns than the records bear, or missing: add it to given or keep"
+HOLES = 0.3
+"""Share of missing cells beyond which a column is left out."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column looks like, and why."""
+
+    column: str
+    role: str
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class Proposal:
+    """Roles for the columns of a file, a reason for each, and the plan that follows.
+
+    guesses: every column, in the order of the file
+    sums: what holds in every record
+    records: how many there are
+    """
+
+    source: Path | None
+    encoding: str | None
+    records: int
+    guesses: Sequence[Guess]
+    sums: Sequence[Sum]
+    roles: Roles | None
+    """None where no release of records is proposed; the notes say why."""
+    notes: Sequence[str]
+    drawn: bool = False
+    """Whether all columns are drawn from models."""
+
+    def plan(self, folder: Path | None = None) -> Plan:
+        """The plan, as it is run in a folder."""
+        if self.roles is None:
+            raise InputError("\n".join(self.notes))
+        return Plan.of(self._tables(self.roles, folder or Path()), folder or Path())
+
+    def to_toml(self, folder: Path | None = None) -> str:
+        """The plan as commented TOML, for a file in that folder."""
+        plan = self.plan(folder)
+        name = escaped(self.source.name) if self.source else "data"
+        heads = [
+            f"A plan for {name}: {count_of(self.records, 'record')}, {count_of(len(self.guesses), 'column')}.",
+            "Nothing has been released. Every role is a guess from names and counts: correct it, then 'suffice run'.",
+        ]
+        return "\n".join([*(f"# {line}" for line in [*heads, "", *self._reasons()]), "", plan.to_toml()])
+
+    def write(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """The commented plan as a file."""
+        target = Path(path)
+        if target.suffix != ".toml":
+            raise UsageError("A plan's name ends in .toml. Choose such a name.")
+        keep_apart([("the plan", target)], [("the data", self.source)] if self.source else [])
+        with Draft(target, force) as draft:
+            draft.write(self.to_toml(target.parent).encode())
+            draft.settle()
+            draft.name()
+            draft.done()
+
+    def text(self) -> str:
+        """What each column looks like, and why."""
+        return "\n".join(self._reasons())
+
+    __str__ = text
+
+    def __repr__(self) -> str:
+        return f"Proposal(records={self.records}, roles={self.roles!r})"
+
+    def _reasons(self) -> list[str]:
+        wide = max(len(escaped(each.column)) for each in self.guesses)
+        told = [f"{escaped(each.column):{wide}}  {each.role:12}  {each.why}" for each in self.guesses]
+        held = [f"holds in every record: {escaped(str(each))}" for each in self.sums]
+        return [*told, *(["", *held] if held else []), "", *self.notes]
+
+    def _tables(self, roles: Roles, folder: Path) -> dict[str, Any]:
+        path = Path(os.path.relpath(self.source, folder)) if self.source else Path("data.csv")
+        told: dict[str, Any] = {each.name: value for each, value in roles.items() if value != each.default}
+        if "bounds" in told:
+            told["bounds"] = dict.fromkeys(dict(told["bounds"]), "0:")
+        return {
+            "data": {"path": path.as_posix(), **({"encoding": self.encoding} if self.encoding else {})},
+            "roles": {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()},
+            **({"method": [{"name": "synthesis"}]} if self.drawn else {}),
+            "release": {"path": _released(path.name)},
+        }
+
+
+def propose(data: Any, *, encoding: str | None = None, progress: Progress | bool | None = None) -> Proposal:
+    """Look at a file and propose what each of its columns is, with a reason for each; nothing is released.
+
+    What a column looks like is judged by the first 131,072 records; what is said of every record is looked up in all.
+
+    data: as `protect` takes it.
+    encoding: of a text file that is not UTF-8.
+    """
+    rows = open_rows(in_encoding(data, encoding), cores(), listener(progress))
+    if not rows.n or not rows.kinds:
+        raise InputError("The file has no records, or no columns.\nGive one that has.")
+    seen = _Sight.of(rows)
+    guesses = _guesses(seen)
+    why = _unfit(seen, guesses)
+    roles = None if why else _roles(seen, guesses)
+    notes = why if roles is None else _notes(seen, roles)
+    source = named_sources(data)
+    final = guesses if roles is None else _settled(guesses, roles)
+    drawn = roles is not None and _mixed(seen, [each.column for each in guesses if each.role == "confidential"])
+    return Proposal(source[0] if source else None, encoding, rows.n, final, seen.sums, roles, notes, drawn)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Counts of one column: of the first records, and (missing, negative, broken) of all."""
+
+    kind: str
+    different: int
+    rarest: int
+    missing: int
+    negative: bool
+    whole: bool
+    coded: bool
+    """Whether few negative values, each of several records, stand beside many others: codes of answers not given."""
+    running: bool
+    """Whole numbers without repetition that fill their range by half: numbers of records."""
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """Of all records: missing and negative cells, cells that are no whole numbers, and the sums that hold."""
+
+    missing: Mapping[str, int]
+    negative: Mapping[str, int]
+    broken: Mapping[str, int]
+    held: Sequence[bool]
+
+    def __add__(self, other: _Whole) -> _Whole:
+        def add(one: Mapping[str, int], two: Mapping[str, int]) -> Mapping[str, int]:
+            return {name: one[name] + two[name] for name in one}
+
+        held = [a and b for a, b in zip(self.held, other.held, strict=True)]
+        return _Whole(
+            add(self.missing, other.missing), add(self.negative, other.negative), add(self.broken, other.broken), held
+        )
+
+
+@dataclass(frozen=True)
+class _Sight:
+    """The shape of every column, and the sums that hold in all records."""
+
+    n: int
+    shapes: Mapping[str, _Shape]
+    sums: Sequence[Sum]
+    cells: bool
+    """Whether no two records have the same categories: then records are cells of a table."""
+
+    @classmethod
+    def of(cls, rows: Rows) -> _Sight:
+        usable = [name for name, kind in rows.kinds.items() if kind in ("float", "integer", "category")]
+        first = next(iter(rows.runs(usable)))
+        head = {name: _joined([block.columns[name] for block in first]) for name in usable}
+        numeric = [name for name in usable if rows.kinds[name] != "category"]
+        found = list(sums(_complete({name: as_float(head[name]) for name in numeric})))
+        whole = rows.fold(lambda block: _counted(block, usable, numeric, found), usable, "looking")
+        shapes = {name: _shape(kind, head.get(name), whole, name, rows.n) for name, kind in rows.kinds.items()}
+        kept = [each for each, held in zip(found, whole.held, strict=True) if held]
+        codes = [
+            head[name] for name in usable if shapes[name].kind != "float" and shapes[name].different <= rows.n // 2
+        ]
+        records = Counter(zip(*(np.asarray(values).tolist() for values in codes), strict=True)) if codes else Counter()
+        return cls(rows.n, shapes, kept, bool(records) and max(records.values()) == 1)
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    from suffice.rows.arrow import concatenated
+
+    return concatenated(list(parts))
+
+
+def _complete(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns with few missing cells, in the records that have all of these."""
+    kept = {name: values for name, values in columns.items() if np.isnan(values).mean() < HOLES}
+    if not kept:
+        return {}
+    here = np.logical_and.reduce([np.isfinite(values) for values in kept.values()])
+    return {name: values[here] for name, values in kept.items()} if here.any() else {}
+
+
+def _counted(block: Block, usable: Sequence[str], numeric: Sequence[str], found: Sequence[Sum]) -> _Whole:
+    values = {name: as_float(block.columns[name]) for name in numeric}
+    return _Whole(
+        {
+            name: int(np.isnan(values[name]).sum() if name in values else missing(block.columns[name]).sum())
+            for name in usable
+        },
+        {name: int((each < 0).sum()) for name, each in values.items()},
+        {name: int((np.isfinite(each) & (np.trunc(each) != each)).sum()) for name, each in values.items()},
+        holding(found, values),
+    )
+
+
+def _shape(kind: str, head: Any, whole: _Whole, name: str, n: int) -> _Shape:
+    if head is None:
+        return _Shape(kind, 0, 0, 0, False, False, False, False)
+    if kind == "category":
+        counts = pc.value_counts(pc.drop_null(head)).field("counts").to_numpy(zero_copy_only=False)
+        return _Shape(kind, len(counts), int(counts.min(initial=n)), whole.missing[name], False, False, False, False)
+    values = as_float(head)
+    values = values[np.isfinite(values)]
+    different, counts = np.unique(values, return_counts=True)
+    even = whole.broken[name] == 0
+    running = even and len(different) == len(values) > 1 and bool(np.ptp(different) < 2 * len(values))
+    below = counts[different < 0]
+    coded = 0 < len(below) <= 3 and below.min() > 1 and len(different) > FEW
+    negative, rarest = whole.negative[name] > 0, int(counts.min(initial=n))
+    return _Shape(kind, len(different), rarest, whole.missing[name], negative, even, bool(coded), running)
+
+
+def _guesses(seen: _Sight) -> list[Guess]:
+    """One for each column, by itself."""
+    body = any(BODY.search(name) for name in seen.shapes)
+    return [Guess(name, *_guess(name, shape, seen.n, body)) for name, shape in seen.shapes.items()]
+
+
+def _guess(name: str, shape: _Shape, n: int, body: bool) -> tuple[str, str]:
+    if shape.kind in ("date", "other"):
+        return "left out", "neither numbers nor categories"
+    if shape.different <= 1:
+        return "left out", "one value in all records"
+    if shape.missing > HOLES * n:
+        return "holed", f"missing in {shape.missing / n:.0%} of the records"
+    named = bool(IDENTIFIES.search(name))
+    if shape.running or (shape.kind == "category" and shape.different == n):
+        return "identifier", "another value in every record"
+    if named and shape.different > FEW and shape.kind != "float":
+        return "identifier" if shape.different > 0.9 * n else "unit", "named like an identifier" + (
+            "" if shape.different > 0.9 * n else ", and records share its values: it tells whose record it is"
+        )
+    if shape.kind == "category":
+        if shape.different > LEVELS:
+            return "crowded", count_of(shape.different, "level")
+        return "category", count_of(shape.different, "level")
+    if WEIGHS.search(name) and not shape.negative and not shape.missing:
+        if body and re.fullmatch(r"(?i)weight", name):
+            return "confidential", "numbers; a body's weight, as there are its other measures"
+        return "weight", "named like a survey weight, none negative, none missing"
+    if shape.kind == "integer" and shape.different <= FEW:
+        if shape.different > LEVELS:
+            return "crowded", f"whole numbers with {shape.different} different values: codes?"
+        return "category", f"whole numbers with {shape.different} different values: codes"
+    kind = f"{'whole ' if shape.whole else ''}numbers with {'many' if shape.different > 100 else shape.different}"
+    if KNOWN.search(name):
+        return "number", f"{kind} different values, named like what others may know"
+    sign = (
+        "; few negative values: codes of missing answers?"
+        if shape.coded
+        else ""
+        if shape.negative
+        else ", none negative"
+    )
+    return "confidential", f"{kind} different values{sign}"
+
+
+def _unfit(seen: _Sight, guesses: Sequence[Guess]) -> list[str]:
+    """Why no release of records is proposed; empty where one is."""
+    confidential = [each for each in guesses if each.role == "confidential"]
+    if not confidential:
+        return ["No column looks confidential: none holds numbers that others do not know.", "Name the roles yourself."]
+    table = "Cells are protected with 'suffice table'; if they are records, name the roles yourself."
+    if seen.cells and len(confidential) <= 2:
+        return ["No two records have the same categories: they look like cells of a table.", table]
+    return (
+        [f"The file has {count_of(seen.n, 'record')}: too few to be released as records.", table]
+        if seen.n < FEWEST
+        else []
+    )
+
+
+def _roles(seen: _Sight, guesses: Sequence[Guess]) -> Roles:
+    def of(role: str) -> list[str]:
+        return [each.column for each in guesses if each.role == role]
+
+    confidential = of("confidential")
+    if _mixed(seen, confidential):
+        drawn = [
+            each.column for each in guesses if each.role in ("confidential", "number", "category", "crowded", "holed")
+        ]
+        return Roles(
+            confidential=drawn, weight=next(iter(of("weight")), None), identifiers=[*of("identifier"), *of("unit")]
+        )
+    room = seen.n // PER_COLUMN - 1
+    given: list[str] = []
+    for name in [*of("number"), *sorted(of("category"), key=lambda name: seen.shapes[name].different)]:
+        shape, number = seen.shapes[name], name in of("number")
+        cost = 1 if number else shape.different - 1
+        if cost <= room and not (number and shape.missing) and len(given) < 4 and "`" not in name:
+            given.append(name if number else f"C({name})" if name.isidentifier() else f"C(`{name}`)")
+            room -= cost
+    inside = {name.removeprefix("C(").removesuffix(")").strip("`") for name in given}
+    small = any(seen.shapes[name].rarest < SMALL for name in inside if name in of("category"))
+    holes = any(seen.shapes[name].missing for name in inside)
+    weights, units = of("weight"), of("unit")
+    bounded = {name: (0, None) for name in confidential if not seen.shapes[name].negative}
+    edits = [
+        str(each)
+        for each in seen.sums
+        if {*each.columns} <= {*confidential, *inside} and "`" not in "".join(each.columns)
+    ]
+    return Roles(
+        confidential=confidential,
+        given=" + ".join(name if name.isidentifier() or "(" in name else f"`{name}`" for name in given),
+        weight=weights[0] if weights else None,
+        identifiers=of("identifier"),
+        merge_below=SMALL if small else 0,
+        bounds=bounded,
+        edits=edits,
+        missing="patterns" if holes else "error",
+        unit=units[0] if units else None,
+    )
+
+
+def _mixed(seen: _Sight, confidential: Sequence[str]) -> bool:
+    """Whether numbers have holes, or codes among them: no moment of such a column means anything."""
+    return any(seen.shapes[name].missing or seen.shapes[name].coded for name in confidential)
+
+
+def _notes(seen: _Sight, roles: Roles) -> list[str]:
+    if not roles.bounds and _mixed(seen, roles.confidential):
+        return [
+            "Method: numbers have missing cells, or codes among them, so all columns are drawn from models (synthesis)."
+        ]
+    whole = [escaped(name) for name in roles.confidential if seen.shapes[name].whole]
+    inside = ", turned until they keep the bounds and sums below." if roles.bounds or roles.edits else "."
+    method = "Method: none is named, so records get new values with the same means, covariances and regressions"
+    rounded = f"Whole numbers: {', '.join(whole)}. integer = [...] rounds them; moments are then near, not exact."
+    patterns = "Missing cells stay where they are: each pattern of them is protected as a group."
+    return [method + inside, *([rounded] if whole else []), *([patterns] if roles.missing == "patterns" else [])]
+
+
+def _settled(guesses: Sequence[Guess], roles: Roles) -> list[Guess]:
+    """The guesses with the roles that the columns have got."""
+    given = roles.terms.columns
+    places = {**dict.fromkeys(given, "given"), **dict.fromkeys(roles.identifiers, "identifier")}
+    places |= {**dict.fromkeys(roles.confidential, "confidential")}
+    places |= {name: role for name, role in ((roles.weight, "weight"), (roles.unit, "unit")) if name}
+    reason = {
+        "weight": "; there is a weight before it",
+        "unit": "; another column tells units",
+        "category": MORE,
+        "number": MORE,
+        "crowded": ": join them first, or keep it",
+    }
+    return [
+        Guess(each.column, role, each.why)
+        if (role := places.get(each.column))
+        else Guess(each.column, "left out", each.why + reason.get(each.role, ""))
+        for each in guesses
+    ]
+
+
+def _released(name: str) -> str:
+    """The name of a release beside the plan, of a kind that can be written."""
+    path = Path(name)
+    try:
+        write_kind(path)
+    except UsageError:
+        return f"{path.stem}-release.csv"
+    return f"{path.stem}-release{path.suffix}"
