@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from suffice.plan.proposal import Proposal as Proposal
     from suffice.plan.proposal import propose as propose
     from suffice.release.assess import assess as assess
-    from suffice.release.pool import Inference as Inference
+    from suffice.release.inference import Inference as Inference
     from suffice.release.pool import pool as pool
     from suffice.release.protect import protect as protect
     from suffice.release.release import Release as Release
@@ -36,7 +36,7 @@ _PLACES = {
     "Certificate": "certificate.certificate",
     "Comparison": "comparison.comparison",
     "Finding": "guards.finding",
-    "Inference": "release.pool",
+    "Inference": "release.inference",
     "Plan": "plan.plan",
     "Proposal": "plan.proposal",
     "Release": "release.release",

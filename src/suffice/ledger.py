@@ -162,6 +162,8 @@ class Entry:
     """Of each confidential column together with all that the scheme names: whether it can be made again."""
     records: int = 0
     """Of the file."""
+    sets: int = 1
+    """Data sets that it gave."""
     sketch: str = ""
     """Some records of all columns that have traces, sealed with the key."""
     totals: str = ""

@@ -507,7 +507,7 @@ def test_several_data_sets_from_the_command_line(suffice, monkeypatch):
     ended = suffice("protect", "firms.parquet", "-o", "out.parquet", *ROLES, "--report", "private.html")
     assert ended.code == 0, ended.err
     sets = [f"out-{i}.parquet" for i in (1, 2, 3)]
-    papers = {f"{name}.certificate.{kind}" for name in sets for kind in ("json", "html")}
+    papers = {f"out-1.parquet.certificate.{kind}" for kind in ("json", "html")}
     assert files() == {*sets, *papers, "private.html", "out-4.parquet"}
     assert all(name in ended.out for name in (*sets, *papers))
     assert "out-4.parquet is of an earlier release" in ended.out
@@ -516,7 +516,8 @@ def test_several_data_sets_from_the_command_line(suffice, monkeypatch):
     assert again.code == 7
     assert "out-1.parquet exists already" in again.err
     told = suffice("protect", "firms.parquet", "-o", "more.parquet", *ROLES, "--json")
-    assert [each["file"] for each in told.document["certificates"]] == [f"more-{i}.parquet" for i in (1, 2, 3)]
+    listed = told.document["certificate"]["files"]
+    assert [each["file"] for each in listed] == [f"more-{i}.parquet" for i in (1, 2, 3)]
 
 
 def test_version(suffice):

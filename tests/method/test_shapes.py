@@ -20,6 +20,7 @@ import pytest
 
 from suffice import Ipso, ResidualCorrelation, Restore, Roles, Seed, protect
 from suffice.algebra.array import Array
+from suffice.certificate.paper import paper_beside
 from suffice.design.design import Design
 from suffice.errors import FileError, InputError, UsageError
 from suffice.files.draft import Draft
@@ -296,16 +297,22 @@ def test_three_data_sets_from_one_request(source: Any, tmp_path: Path) -> None:
     means = [frame["y"].to_numpy().mean() for frame in frames]
     assert np.allclose(means, people()["y"].to_numpy().mean(), rtol=1e-13)
     assert len({finding.rule for finding in release.findings}) == len(release.findings)
-    for what in ("frame", "certificate"):
-        with pytest.raises(UsageError, match=f"3 data sets: use release.{what}s"):
-            getattr(release, what)
-    release.write(tmp_path / "out.parquet")
+    with pytest.raises(UsageError, match="3 data sets: use"):
+        release.frame  # noqa: B018
+    together = release.write(tmp_path / "out.parquet")
+    assert together.claims == release.certificate.claims
+    assert [each["file"] for each in together.files] == [f"out-{i}.parquet" for i in (1, 2, 3)]
     names = sorted(path.name for path in tmp_path.glob("out*"))
-    expected = [f"out-{i}.parquet{end}" for i in (1, 2, 3) for end in ("", ".certificate.json", ".certificate.html")]
-    assert names == sorted(expected)
+    papers = [f"out-1.parquet.certificate.{kind}" for kind in ("json", "html")]
+    assert names == sorted([*(f"out-{i}.parquet" for i in (1, 2, 3)), *papers])
     for i, frame in enumerate(frames, 1):
         assert pq.read_table(tmp_path / f"out-{i}.parquet")["y"].to_pylist() == frame["y"].to_pylist()
-        assert json.loads((tmp_path / f"out-{i}.parquet.certificate.json").read_text())["holds"]
+        assert paper_beside(tmp_path / f"out-{i}.parquet") == ([], ())
+    paper = json.loads((tmp_path / papers[0]).read_text())
+    assert paper["holds"]
+    assert len({each["digest"] for each in paper["files"]}) == 3
+    (tmp_path / "out-2.parquet").write_bytes((tmp_path / "out-3.parquet").read_bytes() + b" ")
+    assert paper_beside(tmp_path / "out-2.parquet")[0][0].rule == "digest"
     ledger = Ledger.beside(seed)
     assert ledger is not None
     assert len(ledger.entries()) == 1

@@ -11,9 +11,10 @@ import pytest
 
 import suffice
 from suffice import Ipso, Resize, Roles, pool, protect
+from suffice.certificate.paper import paper_of
 from suffice.errors import InputError, UsageError
 from suffice.files.source import digest_of
-from suffice.release.pool import KnownRule
+from suffice.release.known_rule import KnownRule
 from suffice.utility.combination import RULES
 
 N = 120
@@ -26,14 +27,13 @@ def frame(seed: int) -> pd.DataFrame:
 
 
 def written(folder, frames, **synthesis) -> list:
-    """Files with certificates beside them, as a release has them."""
-    paths = []
-    for number, each in enumerate(frames, 1):
-        path = folder / f"out-{number}.csv"
+    """Files with their certificate beside the first, as a release has them."""
+    paths = [folder / f"out-{number}.csv" for number in range(1, len(frames) + 1)]
+    for path, each in zip(paths, frames, strict=True):
         each.to_csv(path, index=False)
-        paper = {"suffice": "certificate", "rows": len(each), "digest": digest_of(path), "synthesis": synthesis}
-        path.with_name(f"{path.name}.certificate.json").write_text(json.dumps(paper))
-        paths.append(path)
+    files = [{"file": path.name, "digest": digest_of(path)} for path in paths]
+    paper = {"suffice": "certificate", "rows": len(frames[0]), **files[0], "files": files, "synthesis": synthesis}
+    paper_of(paths[0]).write_text(json.dumps(paper))
     return paths
 
 
@@ -149,7 +149,7 @@ def test_what_is_refused(tmp_path):
     frame(9).to_csv(paths[1], index=False)
     with pytest.raises(InputError, match="not the file"):
         pool(paths, "y ~ x")
-    paths[1].with_name(f"{paths[1].name}.certificate.json").unlink()
+    paths[1] = paths[1].rename(tmp_path / "other.csv")
     with pytest.raises(InputError, match="no certificate"):
         pool(paths, "y ~ x")
 
@@ -198,3 +198,26 @@ def test_drawn_records_of_another_number_have_the_errors_of_the_original():
     assert (exact.rule, drawn.rule) == ("T_o", "T_s")
     assert np.abs(exact.errors / own - 1).max() < 0.01
     assert np.abs(drawn.errors / own - np.sqrt(1.1)).max() < 0.1
+
+
+def test_files_of_two_requests_are_refused_and_their_order_is_that_of_the_certificate(tmp_path):
+    """The same method and roles, so that nothing but the list of files tells them apart."""
+    folders = [tmp_path / name for name in ("one", "two")]
+    both = []
+    for seed, folder in enumerate(folders):
+        folder.mkdir()
+        both.append(written(folder, [frame(10 * seed + i) for i in range(4)], kind="partial", m=2, two_stage=2))
+    with pytest.raises(InputError, match="different requests"):
+        pool([*both[0][:2], *both[1][2:]], "y ~ x")
+    found, turned = (pool(paths, "y ~ x") for paths in (both[0], both[0][::-1]))
+    assert found.rule == "T_M"
+    assert (found.errors == turned.errors).all()
+
+
+def test_files_without_certificate_can_tell_how_many_records_the_original_has():
+    frames = [frame(seed) for seed in (1, 2)]
+    plain, wider = (pool(frames, "y ~ x", rule="T_p", records=records) for records in (None, N // 2))
+    assert wider.errors[1] ** 2 - plain.errors[1] ** 2 == pytest.approx(plain.within[1])
+    assert wider.freedom.max() <= N // 2 - 2
+    with pytest.raises(UsageError, match="whole number"):
+        pool(frames, "y ~ x", rule="T_p", records=0)

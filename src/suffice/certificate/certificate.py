@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
@@ -89,8 +89,37 @@ class Certificate(Exhibit):
     digest: str = ""
     """SHA-256 of the file."""
     date: str = ""
+    files: tuple[Mapping[str, str], ...] = ()
+    """Of several files of one request: name and SHA-256 of each, in their order."""
     synthesis: Mapping[str, Any] = field(default_factory=dict)
     """Of files that are analysed together: kind, m, proper, exact, two_stage, which decide how."""
+
+    @classmethod
+    def together(cls, several: Sequence[Certificate]) -> Certificate:
+        """One of all files of a request: every claim at its worst, and what any of them says."""
+        first, worst = several[0], dict[tuple[str, str, str], Claim]()
+        for claim in (claim for each in several for claim in each.claims):
+            known = worst.setdefault((claim.statistic, claim.sentence, claim.level), claim)
+            if (claim.holds, -claim.ratio) < (known.holds, -known.ratio):
+                worst[claim.statistic, claim.sentence, claim.level] = claim
+        compared = [each.coefficients for each in several if each.coefficients is not None]
+        below = [name for each in several for name in each.negative]
+
+        def said(what: str) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(line for each in several for line in getattr(each, what)))
+
+        return replace(
+            first,
+            claims=tuple(worst.values()),
+            coefficients=max(compared, key=lambda each: each.gap) if compared else None,
+            notes=said("notes"),
+            not_promised=said("not_promised"),
+            private=said("private"),
+            same_rows=next((each.same_rows for each in several if each.same_rows is False), first.same_rows),
+            negative={name: sum(each.negative.get(name, 0) for each in several) for name in below},
+            accepted={rule: reason for each in several for rule, reason in each.accepted.items()},
+            files=tuple({"file": each.file, "digest": each.digest} for each in several),
+        )
 
     @property
     def holds(self) -> bool:
@@ -115,10 +144,13 @@ class Certificate(Exhibit):
         """One paragraph for a reader who knows nothing of the method."""
         columns, many = ", ".join(self.confidential), f"{self.rows:,} {'new ' * (self.same_rows is None)}records"
         said = [f"{self.file or 'The release'} has {many}."]
+        if self.files:
+            said = [f"Each of the {len(self.files)} files has {many}."]
         if self.same_rows is None:
             said += [f"They were drawn anew in {columns}, and none of them stands for one of the original."]
         elif self.method != "unknown":
-            said += [f"The method {self.method} gave {columns} new values; other columns are as they were."]
+            rest = "; other columns are as they were" * any(claim.statistic == "given" for claim in self.claims)
+            said += [f"The method {self.method} gave {columns} new values{rest}."]
         if not self.holds:
             return " ".join([*said, "NOT everything that was promised is there: see below."])
         weighed = f" Statistics are those of records weighted by {self.weight}." * (self.weight is not None)
@@ -133,7 +165,9 @@ class Certificate(Exhibit):
         width = max((len(sentence) for _, sentence in told), default=0)
         lines = [
             f"suffice certificate: {self.verdict}",
-            *([f"  {self.file} . {self.date} . {self.program}", f"  sha256 {self.digest}"] if self.file else []),
+            *([f"  {self.file} . {self.date} . {self.program}"] if self.file else []),
+            *([f"  sha256 {self.digest}"] if self.file and not self.files else []),
+            *(f"  {each['file']} sha256 {each['digest']}" for each in self.files if each["digest"]),
             *self.head,
             f"  recomputed from {self.source}",
             "",
@@ -159,8 +193,9 @@ class Certificate(Exhibit):
     @property
     def head(self) -> list[str]:
         """What it is of, line by line."""
+        many = f"{len(self.files)} x " if self.files else ""
         return [
-            f"  {self.rows} row{'s' * (self.rows != 1)} . confidential: {', '.join(self.confidential)}",
+            f"  {many}{self.rows} row{'s' * (self.rows != 1)} . confidential: {', '.join(self.confidential)}",
             f"  given: {' + '.join(self.given) or 'intercept only'} . method: {self.method}",
             *([f"  weight: {self.weight}"] if self.weight else []),
         ]
@@ -186,7 +221,9 @@ class Certificate(Exhibit):
     def as_dict(self, exact: bool = False) -> dict[str, Any]:
         """What may travel; exact: with errors and ratios to all digits, for the data holder alone."""
         public = {
-            key: value for key, value in asdict(self).items() if key != "private" and (key != "synthesis" or value)
+            key: value
+            for key, value in asdict(self).items()
+            if key != "private" and (value or key not in ("synthesis", "files"))
         }
         compared = None if self.coefficients is None else self.coefficients.told
         more: dict[str, Any] = {"program": self.program, "verdict": self.verdict, "summary": self.summary}
@@ -224,7 +261,10 @@ def _public(claim: Claim) -> dict[str, Any]:
 
 
 def in_order(promises: Iterable[Promise], redrawn: bool = False) -> tuple[Promise, ...]:
-    """The promises of a certificate: of the whole file, given records among them, what was reached there, the rest."""
+    """The promises of a certificate: of the whole file, given records among them, what was reached there, the rest.
+
+    redrawn: no column stays with its records
+    """
     every = tuple(promises)
     whole = [promise for promise in every if promise.domain.whole]
     exact, reached = ([promise for promise in whole if promise.exact is exact] for exact in (True, False))

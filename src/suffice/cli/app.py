@@ -235,6 +235,7 @@ def pool(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", show_default=False)],
     formula: o.Formula,
     rule: o.RuleName = None,
+    records: o.Records = None,
     level: o.Level = 0.95,
     output: o.PoolFile = None,
     force: o.Force = False,
@@ -242,11 +243,11 @@ def pool(
     as_json: o.Json = False,
     encoding: o.Encoding = None,
 ) -> None:
-    """Analyse all FILEs of a synthetic release, and combine by the rule that their certificates name."""
+    """Analyse all FILEs of a synthetic release, and combine by the rule that their certificate names."""
     _roomy()
     from suffice.cli.command import Command
 
-    asked = {"rule": rule, "level": level, "encoding": encoding}
+    asked = {"rule": rule, "records": records, "level": level, "encoding": encoding}
     Command(quiet, as_json).pool(files, formula, output, force, asked)
 
 

@@ -89,7 +89,7 @@ class Command:
         return nullcontext() if self.quiet or self.as_json else Watch(sys.stderr.isatty())
 
     def _tell(self, release: Release | TableRelease, written: list[Path], seeded: bool) -> None:
-        show.say("\n".join(certificate.text() for certificate in release.certificates))
+        show.say(release.certificate.text())
         if told := getattr(release, "told", ""):  # of a table's method, for its holder
             show.say(f"\n{told}")
         if release.findings:

@@ -88,6 +88,9 @@ Formula = Annotated[str, _option("TEXT", "The analysis: 'income ~ C(sex) + age',
 RuleName = Annotated[
     str | None, _option("NAME", "T_p, T_f, T_s or T_o, for files that have no certificate beside them.")
 ]
+Records = Annotated[
+    int | None, _option("N", "Records of the original, where files without a certificate have another number.")
+]
 Level = Annotated[float, _option("SHARE", "Level of the intervals.")]
 PoolFile = Annotated[Path | None, _option("FILE", "Write what is found: .json or .html.", "--output", "-o")]
 

@@ -111,10 +111,10 @@ def as_data(finding: Finding) -> dict[str, Any]:
 
 def document(release: Release | TableRelease, written: Iterable[Path]) -> dict[str, Any]:
     """A release for JSON: certificate, findings, files."""
-    certificates = [parsed(certificate.to_json()) for certificate in release.certificates]
+    certificate = release.certificate
     return {
-        "holds": all(certificate.holds for certificate in release.certificates),
-        **({"certificates": certificates} if release.sets else {"certificate": certificates[0]}),
+        "holds": certificate.holds,
+        "certificate": parsed(certificate.to_json()),
         "findings": [as_data(finding) for finding in gravest_first(release.findings)],
         "written": [str(path) for path in written],
     }

@@ -240,13 +240,10 @@ def ask(
 
 def _stored_columns(stored: Path, dims: str | None, value: str | None) -> tuple[list[str], str]:
     """Dimensions and value of a file of decimals: as they are said, or as its certificate says them."""
-    import json
+    from suffice.certificate.paper import Paper
 
-    from suffice.errors import attempt
-
-    paper = stored.with_name(f"{stored.name}.certificate.json")
-    known = attempt(lambda: json.loads(paper.read_text(encoding="utf-8"))) if paper.is_file() else None
-    told = [known.get(key) if isinstance(known, dict) else None for key in ("given", "confidential")]
+    paper = Paper.beside(stored)
+    told = [((paper and paper.content) or {}).get(key) for key in ("given", "confidential")]
     given, values = ([*map(str, each)] if isinstance(each, list) else [] for each in told)
     columns, several = names(dims or "") or given, [value] if value else values
     if not columns or not several:

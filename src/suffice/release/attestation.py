@@ -149,7 +149,9 @@ class Attestation:
             if overall or promise.name != "limits"
         ]
         more = [] if overall else [Promise("limits")]
-        return in_order([*kept, *more, *self._whole_numbers(kept)], redrawn=drawn is not None)
+        roles = self.design.roles
+        stays = roles.terms.columns or roles.keep or roles.groups or roles.labels or roles.weight
+        return in_order([*kept, *more, *self._whole_numbers(kept)], redrawn=drawn is not None or not stays)
 
     def _whole_numbers(self, kept: Sequence[Promise]) -> list[Promise]:
         """Totals of the file and of its groups are integers that stay, where plain means are kept."""

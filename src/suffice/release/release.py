@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.certificate.certificate import Certificate
+from suffice.certificate.paper import paper_of
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
@@ -70,7 +71,7 @@ class Release(Exhibit):
     coding: Coding
     _state: dict[str, Any]
     sets: tuple[Release, ...] = ()
-    """The data sets of a request that gives several, each with its own certificate; the findings are those of all."""
+    """The data sets of a request that gives several; findings and certificate are those of all."""
 
     @classmethod
     def _made(
@@ -148,17 +149,17 @@ class Release(Exhibit):
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
-        """The certificate of every data set."""
+        """Of every data set what of it stands in the certificate."""
         return tuple(release.certificate for release in self.sets or (self,))
 
-    def _alone(self, what: str) -> None:
+    def _alone(self) -> None:
         if self.sets:
-            raise UsageError(f"The release has {len(self.sets)} data sets: use release.{what}s.")
+            raise UsageError(f"The release has {len(self.sets)} data sets: use release.frames.")
 
     @property
     def frame(self) -> Any:
         """Exactly what `write` writes: shuffled, without index and identifiers, the kind of frame that came in."""
-        self._alone("frame")
+        self._alone()
         if "frame" not in self._state:
             size = self.rows.n * len(self.columns) * 8
             if size > LARGEST:
@@ -174,7 +175,7 @@ class Release(Exhibit):
         """NOT FOR RELEASE: the released values in the original order of rows, for research."""
         if self.done.drawn is not None:
             raise UsageError(f"{self.method.name} draws new records: none of them stands for one of the original.")
-        self._alone("set")
+        self._alone()
         with one_blas_thread():
             order = np.arange(self.rows.n)
             return self.rows.frame(self.columns, self.coding.decoded(moved(self.done, order)), order)
@@ -197,8 +198,9 @@ class Release(Exhibit):
 
     @property
     def certificate(self) -> Certificate:
-        """Recomputed from the released rows; after `write`, from the file."""
-        self._alone("certificate")
+        """Recomputed from the released rows; after `write`, from the file. Several data sets have one together."""
+        if self.sets:
+            return Certificate.together(self.certificates)
         if "certificate" not in self._state:
             with one_blas_thread():
                 said = "the released rows, as they will be written"
@@ -218,7 +220,8 @@ class Release(Exhibit):
 
         The certificate is out.parquet.certificate.json, for programs, and .html, for people. All files are complete
         before the first has its name, and the release has its name last: what fails on the way leaves everything as it
-        was. Several data sets become out-1.parquet, out-2.parquet and so on; the first certificate is returned.
+        was. Several data sets become out-1.parquet, out-2.parquet and so on; their one certificate, which lists all,
+        lies beside the first.
 
         path: .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt.
         force: overwrite existing files; never the data, the key or its ledger.
@@ -233,16 +236,16 @@ class Release(Exhibit):
                 release.rows.progress = listener(progress)
         with one_blas_thread(), ExitStack() as stack:
             drafts = places.drafts(force, stack)
-            pages = iter(drafts)  # in the order of `places.labelled`: the papers of all, then the releases
-            papers = [(next(pages), next(pages)) for _ in sets]
-            own = next(pages) if report is not None else None
-            found = [
-                release._drafted(draft, *two, kind) for release, draft, two in zip(sets, pages, papers, strict=True)
-            ]
-            if own is not None:
+            paper, page, *others = drafts  # in the order of `places.labelled`: the releases last
+            own, files = others[: -len(sets)], others[-len(sets) :]
+            found = [release._drafted(draft, kind) for release, draft in zip(sets, files, strict=True)]
+            one = Certificate.together(found) if self.sets else found[0]
+            paper.write(one.to_json().encode())
+            page.write(public.page(one).encode())
+            if own:
                 from suffice.release.private import private_page  # histograms and pictures, where they are wanted
 
-                own.write(private_page(self, found[0]).encode())
+                own[0].write(private_page(self, one).encode())
             for draft in drafts:
                 draft.settle()
             if self.account.ledger is not None:
@@ -252,7 +255,7 @@ class Release(Exhibit):
             commit(drafts)
         for release, certificate in zip(sets, found, strict=True):
             release._state["certificate"] = certificate
-        return found[0]
+        return one
 
     def report(self, path: str | os.PathLike[str] = "report.html", *, force: bool = False) -> None:
         """Write a page for the data holder alone: findings, certificate, every confidential column before and after.
@@ -264,12 +267,12 @@ class Release(Exhibit):
         target = path_of(path)
         keep_apart([("the report", target)], kept_files(self.data, self.method, self.seed.path))
         with one_blas_thread(), Draft(target, force, PRIVATE) as draft:
-            draft.write(private_page(self, self.certificates[0]).encode())
+            draft.write(private_page(self, self.certificate).encode())
             draft.settle()
             commit([draft])
 
-    def _drafted(self, draft: Draft, paper: Draft, page: Draft, kind: str) -> Certificate:
-        """The rows and the certificate of one data set, written and checked, and not yet under their names."""
+    def _drafted(self, draft: Draft, kind: str) -> Certificate:
+        """The certificate of one data set, whose rows are written and checked, and not yet under their name."""
         form = Format.like(self.data, draft.target)
         schema = self._write_rows(draft.path, form, str(draft.target.parent))
         with failing("The release cannot be read back"):
@@ -280,8 +283,6 @@ class Release(Exhibit):
         certificate = self.attestation.certificate(seen, f"the written {kind} file", self._accepted, name, digest)
         if not certificate.holds:
             raise NotPreservedError(f"The certificate does not hold; nothing was written.\n{certificate.text()}")
-        paper.write(certificate.to_json().encode())
-        page.write(public.page(certificate).encode())
         return certificate
 
     def _write_rows(self, path: str, form: Format, folder: str) -> Any:
@@ -329,7 +330,8 @@ class Release(Exhibit):
         assert ledger is not None
         r = sum(information(release.assessment.reach) for release in self.sets or (self,))
         reach = risk.reach if not self.sets else (r / (1 + r)) ** 0.5 if r < float("inf") else 1.0
-        ledger.add(replace(self.account.entry, reach=reach, accepted=self._accepted, rank=risk.freedom.rank))
+        entry = replace(self.account.entry, reach=reach, sets=max(len(self.sets), 1))
+        ledger.add(replace(entry, accepted=self._accepted, rank=risk.freedom.rank))
 
     def exhibit(self) -> dict[str, Any]:
         known: Certificate | None = self._state.get("certificate")  # that of a file takes a pass
@@ -386,7 +388,7 @@ class Places:
     def labelled(self) -> list[Labelled]:
         """Every file with what it is, in the order in which they are named: the releases last."""
         kinds = (("json", "the certificate"), ("html", "the certificate's page"))
-        papers = [(f, each.with_name(f"{each.name}.certificate.{k}")) for each in self.releases for k, f in kinds]
+        papers = [(what, paper_of(self.releases[0], kind)) for kind, what in kinds]
         own = [] if self.report is None else [("the report", self.report)]
         return [*papers, *own, *(("the output", each) for each in self.releases)]
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.certificate.paper import NAMED
 from suffice.errors import FileError, UsageError, escaped, path_of, suggest
 from suffice.files.draft import Draft, Labelled, commit, keep_apart
 from suffice.files.source import named_sources
@@ -170,7 +171,7 @@ def scores_target(
     if target.suffix.lower() not in kinds:
         raise UsageError(f"Scores are written as {', '.join(kinds[:-1])} or {kinds[-1]}.\nName such a file.")
     keep_apart([("the output", target)], [("the data", each) for data in apart for each in named_sources(data)])
-    if target.name.lower().endswith(".certificate.json"):
+    if target.name.lower().endswith(f"{NAMED}json"):
         raise UsageError("That is the name of a certificate, which is public, and scores are private.\nChoose another.")
     if is_key(target):
         raise UsageError(
