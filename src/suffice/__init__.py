@@ -43,6 +43,7 @@ _PLACES = {
     "Roles": "design.roles",
     "Scores": "release.scores",
     "Cart": "synthesis",
+    "Kernel": "synthesis",
     "Linear": "synthesis",
     "Logit": "synthesis",
     "Multinomial": "synthesis",

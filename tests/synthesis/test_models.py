@@ -7,6 +7,7 @@ import pytest
 
 from suffice.algebra.array import Array
 from suffice.errors import UsageError
+from suffice.synthesis.kernel import Kernel
 from suffice.synthesis.linear import Linear
 from suffice.synthesis.logit import Logit
 from suffice.synthesis.model import ModelFits, SynthesisModel
@@ -97,3 +98,19 @@ def test_a_thousand_levels_are_drawn_with_their_shares() -> None:
     assert np.abs(common - rare).max() < 0.04
     assert set(made) <= set(y)
     assert len(set(made)) > 300
+
+
+def test_a_kernel_keeps_a_long_tail_its_heap_and_its_relations() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=1000)
+    y = np.where(rng.random(1000) < 0.1, 0.0, np.exp(5 + x + rng.normal(size=1000)).round(2))
+    made = drawn(Kernel(), x, y, 0)
+    ends = np.sort(np.concatenate([y, made]))
+    gaps = np.searchsorted(np.sort(y), ends, "right") - np.searchsorted(np.sort(made), ends, "right")
+    assert np.abs(gaps).max() < 60
+    assert abs((made == 0).mean() - (y == 0).mean()) < 0.03
+    assert (made >= 0).all()
+    assert abs(np.corrcoef(x, np.log1p(made))[0, 1] - np.corrcoef(x, np.log1p(y))[0, 1]) < 0.1
+    assert not np.isin(np.sort(y)[-5:], made).any()
+    other = drawn(Kernel(width=4.0), x, y, 0)
+    assert np.abs(np.log1p(other).std() - np.log1p(y).std()) < 0.3

@@ -248,3 +248,38 @@ def test_a_region_without_records_and_rules_in_a_circle_are_refused() -> None:
     rules = ['smoke == "no" -> cigarettes = -8', "cigarettes == -8 -> smoke = 'no'"]
     with pytest.raises(InputError, match="circle"):
         drawn(people(60), Synthesis(rules=rules))
+
+
+def test_a_frame_gives_samples_of_a_population_which_are_pooled_by_t_f(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    units = pd.DataFrame({"x": rng.normal(size=2000), "g": rng.choice(["a", "b"], 2000)})
+    data = units[:200].assign(y=lambda each: each.x + (each.g == "a") + rng.normal(size=200))
+    units.to_parquet(tmp_path / "units-1.parquet")
+    roles = Roles(confidential=["y"], given="x + C(g)")
+    method = Synthesis(m=3, models="linear", proper=True, records=250, frame=tmp_path / "units-1.parquet")
+    release = suffice.protect(data, roles, method, Seed.new_file(tmp_path / "key"))
+    again = suffice.protect(
+        data, roles, Synthesis(**{**vars(method), "frame": units}), Seed.from_file(tmp_path / "key")
+    )
+    for one, two in zip(release.frames, again.frames, strict=True):
+        assert len(one) == 250
+        assert one.x.is_unique  # units are drawn once
+        assert one.x.isin(units.x).all()
+        assert not one.x.isin(data.x).all()
+        assert (one.dtypes == data[one.columns].dtypes).all()
+        assert np.allclose(one.y, two.y)
+    release.write(tmp_path / "out.csv")
+    found = suffice.pool([tmp_path / f"out-{i}.csv" for i in (1, 2, 3)], "y ~ x + C(g)")
+    assert found.rule == "T_f"
+    with pytest.raises(UsageError, match="the frame"):
+        release.write(tmp_path / "units.parquet", force=True)
+    for broken, said in (
+        (units.drop(columns="g"), "no column 'g'"),
+        (units.assign(g="c"), "levels"),
+        (units.assign(g=1.0), "same kind"),
+        (units[:100], "100 units"),
+    ):
+        with pytest.raises(InputError, match=said):
+            suffice.protect(data, roles, Synthesis(m=1, frame=broken))
+    with pytest.raises(UsageError, match="given"):
+        suffice.protect(data[["y"]], Roles(confidential=["y"]), Synthesis(m=1, frame=units))

@@ -13,7 +13,7 @@ from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
 from suffice.seed import Seed
 from suffice.statistics.safe_cells import SafeCells
 from suffice.tables.adjust.adjust import Adjustment, adjust
-from suffice.tables.adjust.kernel import Kernel
+from suffice.tables.adjust.kernel import TableKernel
 from suffice.tables.adjust.whole import network
 from suffice.tables.columns import columns_of_file, numbers_of
 from suffice.tables.sensitivity import Prior, Sensitivity, find_sensitive
@@ -165,7 +165,7 @@ def linked() -> Table:
 
 def test_sums_of_linked_tables_hold_to_the_last_bit():
     table = linked()
-    kernel = Kernel(table)
+    kernel = TableKernel(table)
     assert np.abs(table.relations @ kernel.sums).max() == 0
     rank = np.linalg.matrix_rank(table.relations.toarray())
     assert len(kernel.free) == len(table) - rank
@@ -214,7 +214,7 @@ def test_bounds_are_not_forgiven_by_what_the_largest_cell_would_not_feel():
 def test_the_decimals_of_a_text_file_add_up_exactly(unit: float):
     table = made(11, (4, 5))
     inner = np.setdiff1d(np.arange(len(table)), table.totals)
-    sums = Kernel(table).sums @ np.round(table.values["v"][inner] * unit, 2)  # of cents, with rounding digits
+    sums = TableKernel(table).sums @ np.round(table.values["v"][inner] * unit, 2)  # of cents, with rounding digits
     table = replace(table, values={"v": sums}, contributors=None, holding=None)
     found = adjust(table, some(table), seed=Seed.for_tests(3))
     assert found.unsafe == 0

@@ -216,5 +216,5 @@ def refused(name: str, declared: Field[Any]) -> UsageError:
 
 
 def companion_of(method: type[Method]) -> str | None:
-    """The name of the parameter that is a data set, if there is one."""
-    return next((each.name for each in declared_parameters(method) if isinstance(rule_of(each), Data)), None)
+    """The name of the parameter that is a row-aligned data set, if there is one."""
+    return next((each.name for each in declared_parameters(method) if type(rule_of(each)) is Data), None)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from suffice.release.release import Places, Release
     from suffice.seed import Seed
 
-COMPANIONS = ("candidate", "other", "start")
+COMPANIONS = ("candidate", "frame", "other", "start")
 """Parameters that name a row-aligned file, relative to the plan."""
 
 

@@ -58,6 +58,10 @@ class DrawingModels(Protocol):
     @property
     def records(self) -> int | None: ...
 
+    def population(self, rows: Rows, design: Design) -> Rows | None:
+        """Units whose given columns are known, of which samples are drawn; None: those of the file."""
+        ...
+
     def made(self, rows: Rows, design: Design, stream: Stream, places: Counts) -> MaskedColumns: ...
 
 
@@ -66,12 +70,25 @@ def from_models(original: Original, method: Any, looks: Looks) -> Protected:
     models: DrawingModels = method
     design, rows, count = original.design, original.rows, models.records or original.rows.n
     stratum, standing = original.learnt()
-    places = original.stream.generator("places").integers(rows.n, size=count)
+    population, draws = models.population(rows, design), original.stream.generator("places")
+    if population is not None and population.n < count:
+        raise InputError(
+            f"The frame has {population.n:,} units, and {count:,} are to be drawn.\nAsk for fewer `records`."
+        )
+    places = (
+        draws.integers(rows.n, size=count)
+        if population is None
+        else draws.choice(population.n, count, replace=False, shuffle=True)
+    )
     made = models.made(rows, design, original.stream, places)
     stratum = replace(stratum, remarks=made.remarks, anew=True, makes=made.makes, facts=made.facts)
     values = np.column_stack([made.columns[name] for name in design.confidential])
     said = f"{count:,} records drawn anew in place of {rows.n:,}: none of them stands for one of the original"
     drawn = Drawing(dict(made.columns), places, count, False, (said,))
+    if population is not None:  # no column is that of a record of the file
+        given = population.gather(sorted({*design.roles.terms.columns}))
+        beside = {name: column.take(places) for name, column in given.items()}
+        drawn = replace(drawn, places=np.zeros_like(places), beside=beside)
     released = ReleasedColumns(design.confidential, np.empty((0, design.k)))
     about = design, original.profile, original.stream, original.centre, standing
     return Protected(rows, released, (stratum,), *about, _seen(original, values, looks), {}, drawn)

@@ -101,6 +101,8 @@ class Drawing:
     proportional: bool
     """Whether every group has its exact share of them, so that what is kept in each is kept overall."""
     notes: tuple[str, ...]
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    """Their given columns, where they are those of units of a population."""
 
 
 @dataclass(frozen=True, repr=False)

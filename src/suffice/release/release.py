@@ -105,7 +105,8 @@ class Release(Exhibit):
         assessment = assess(seen, method, seed, here, seen.order(), account, beside, coding.dates)
         state: dict[str, Any] = {}
         if done.drawn is not None:
-            state["frame"] = rows.frame(names, coding.decoded(done.drawn.columns), done.drawn.places)
+            drawn = {**coding.decoded(done.drawn.columns), **done.drawn.beside}
+            state["frame"] = rows.frame(names, drawn, done.drawn.places)
         elif rows.held and order is not None:
             state["frame"] = rows.frame(names, coding.decoded(moved(done, order)), order)
         findings = judge(assessment, accept)
@@ -340,9 +341,9 @@ class Release(Exhibit):
 
     def __repr__(self) -> str:
         state = "blocked" if any(finding.blocks for finding in self.findings) else "free to be written"
-        n: Any = self.rows.n if self.done.drawn is None else self.done.drawn.n
-        n = f"{len(self.sets)} x {n}" if self.sets else n
-        return f"Release({count_of(n, 'row')} x {count_of(len(self.columns), 'column')}, {self.method.name}, {state})"
+        n = count_of(self.rows.n if self.done.drawn is None else self.done.drawn.n, "row")
+        many = f"{len(self.sets)} x " if self.sets else ""
+        return f"Release({many}{n} x {count_of(len(self.columns), 'column')}, {self.method.name}, {state})"
 
 
 def _gravest_of(parts: Iterable[Findings]) -> Findings:
@@ -411,4 +412,5 @@ def kept_files(data: Any, method: Method, key: Path | None) -> list[Labelled]:
     """Files of a request that nothing may replace: the data, what is beside them, the key and its ledger."""
     found = [("the data", path) for path in named_sources(data)]
     found += [("a companion file", path) for path in named_sources(method.companion)]
+    found += [("the frame", path) for path in named_sources(getattr(method, "frame", None))]
     return found if key is None else [*found, ("the key", key), ("the ledger", Ledger.of(key).path)]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from suffice.synthesis.cart import Cart
+    from suffice.synthesis.kernel import Kernel
     from suffice.synthesis.linear import Linear
     from suffice.synthesis.logit import Logit
     from suffice.synthesis.multinomial import Multinomial
     from suffice.synthesis.ordered import Ordered
     from suffice.synthesis.synthesis import Synthesis
 
-__all__ = ["Cart", "Linear", "Logit", "Multinomial", "Ordered", "Synthesis"]
+__all__ = ["Cart", "Kernel", "Linear", "Logit", "Multinomial", "Ordered", "Synthesis"]
 
 
 def __getattr__(name: str) -> Any:

@@ -83,11 +83,14 @@ class LinearFit(ModelFit):
         return self.inside(drawn, low, high)
 
     def _from_scores(self, z: Array, draws: np.random.Generator) -> Array:
+        return smoothed(self.target, self.target.values[self._places(z)], draws.random(len(z)))
+
+    def _places(self, z: Array) -> Places:
+        """Which of the column's values stand at these scores."""
         from scipy.special import ndtr  # a tenth of a second, where it is wanted
 
         ends = np.cumsum(self.target.counts) / self.target.counts.sum()
-        y = self.target.values[np.searchsorted(ends, ndtr(z)).clip(max=len(ends) - 1)]
-        return smoothed(self.target, y, draws.random(len(z)))
+        return np.asarray(np.searchsorted(ends, ndtr(z)).clip(max=len(ends) - 1))
 
     @property
     def facts(self) -> Mapping[str, Any]:

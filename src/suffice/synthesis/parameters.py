@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from suffice.design.condition import parse as condition
 from suffice.method.method import kebab
+from suffice.method.parameter import Data
 from suffice.synthesis.cart import Cart
+from suffice.synthesis.kernel import Kernel
 from suffice.synthesis.linear import Linear
 from suffice.synthesis.logit import Logit
 from suffice.synthesis.model import SynthesisModel, spelt
@@ -16,8 +18,15 @@ from suffice.synthesis.ordered import Ordered
 from suffice.synthesis.rule import SkipRule
 
 MODELS: Mapping[str, type[SynthesisModel]] = {
-    kebab(each.__name__): each for each in (Cart, Linear, Logit, Multinomial, Ordered)
+    kebab(each.__name__): each for each in (Cart, Kernel, Linear, Logit, Multinomial, Ordered)
 }
+
+
+@dataclass(frozen=True)
+class Population(Data):
+    """A data set of all units, or a large sample of them, with the given columns; or none."""
+
+    allowed: str = "a data set with the given columns of a population, or its path"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from suffice.design.bounds import by_column, observed
 from suffice.design.condition import parse as condition
 from suffice.design.design import Design
 from suffice.errors import InputError, UsageError, count_of, suggest
+from suffice.files.source import open_rows
 from suffice.method.masked import MaskedColumns
 from suffice.method.method import Method
 from suffice.method.parameter import Count, Names, Switch, parameter
@@ -35,7 +36,7 @@ from suffice.synthesis.exact import chosen, restored
 from suffice.synthesis.linear import Linear
 from suffice.synthesis.model import SynthesisModel
 from suffice.synthesis.multinomial import Multinomial
-from suffice.synthesis.parameters import ConditionRule, ModelRule, SkipRules
+from suffice.synthesis.parameters import ConditionRule, ModelRule, Population, SkipRules
 from suffice.synthesis.rule import SkipRule
 from suffice.synthesis.sequence import Learner, Part, Sequential, in_text, ordered
 
@@ -65,6 +66,7 @@ class Synthesis(Rowwise):
     where: only records for which this holds are replaced: models are fitted to these, and they are drawn inside it
     rules: skip patterns, which hold in every record
     records: of each file, fully synthetic: their given columns are those of records drawn from the original
+    frame: a population in which the given columns are known, a file or a table: each file has a sample of its units
     proper: draw the parameters of the models from their posterior, for each file; trees have none
     margins: categories of which every one- and two-way table is the original's, to the last count: records are chosen
         among three to ten times as many; levels that few records have must be joined first
@@ -101,6 +103,7 @@ class Synthesis(Rowwise):
         Count(none="as many as the original, each in its place", low=1), "how many records each file has", None
     )
     proper: bool = parameter(Switch(), "draw parameters from their posterior", False)
+    frame: Any = parameter(Population(), "units whose given columns are known: files are samples of them", None)
     margins: tuple[str, ...] | None = parameter(
         Names(), "categories whose one- and two-way tables are kept", None, added=True
     )
@@ -114,7 +117,7 @@ class Synthesis(Rowwise):
 
     @property
     def redraws(self) -> bool:
-        return self.records is not None
+        return self.records is not None or self.frame is not None
 
     def parameters(self) -> dict[str, object]:
         told = super().parameters()
@@ -126,6 +129,10 @@ class Synthesis(Rowwise):
             raise UsageError("synthesis draws all records together: give the columns of `groups` as given ones.")
         if self.redraws and (roles.weight is not None or self.where is not None):
             raise UsageError("synthesis: records of a number of its own have no weight, and no `where`. Leave it out.")
+        if self.frame is not None and (not roles.terms.columns or roles.keep or roles.labels):
+            raise UsageError(
+                "synthesis takes the given columns from a frame: name some in `given`, and keep no others."
+            )
         if roles.missing == "patterns":
             raise UsageError("synthesis draws which cells are missing: leave missing = patterns out.")
         models = [name for name, _ in self.models if name]
@@ -146,6 +153,7 @@ class Synthesis(Rowwise):
             "given or kept columns": roles.terms.columns or roles.keep or roles.labels,
             "where": self.where,
             "records": self.records,
+            "frame": self.frame is not None,
             "a weight": roles.weight,
             **({"rules": self.rules, "edits": roles.edits, "whole numbers": roles.integer} if self.exact else {}),
         }
@@ -158,7 +166,8 @@ class Synthesis(Rowwise):
         full = self.redraws or (not design.roles.terms.columns and not design.roles.keep and self.where is None)
         kind = "full" if full else "partial"
         exact = ["table"] * bool(self.margins) + ["mean", "covariance"] * self.exact
-        return {"kind": kind, "m": self.m, "proper": self.proper, "exact": exact, "two_stage": None}
+        known = {"frame": True} if self.frame is not None else {}
+        return {"kind": kind, "m": self.m, "proper": self.proper, "exact": exact, "two_stage": None, **known}
 
     def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
         if self.where is None:
@@ -214,13 +223,31 @@ class Synthesis(Rowwise):
         return MaskedColumns(all_beside(held, names), self._remarks(rows, model), "synthetic", True, model.facts)
 
     def made(self, rows: Rows, design: Design, stream: Stream, places: NDArray[np.int64]) -> MaskedColumns:
-        """New records, with the given columns of those at some places."""
+        """New records, with the given columns of those at some places, of the file or of the frame."""
         model, names = self.learnt(rows, design), design.confidential
-        given = {name: column.take(places) for name, column in rows.gather(model.given).items()} if model.given else {}
+        units = self.population(rows, design)
+        source = rows if units is None else units
+        given = {name: col.take(places) for name, col in source.gather(model.given).items()} if model.given else {}
         kinds: dict[str, Kind] = {**{name: rows.kinds[name] for name in given}, "": "integer"}
         values = np.vstack(list(self.drawn(ArrayRows({**given, "": places}, kinds), design, stream, model)))
         columns = {name: np.ascontiguousarray(y) for name, y in zip(names, values.T, strict=True)}
         return MaskedColumns(columns, self._remarks(rows, model), "synthetic", True, model.facts)
+
+    def population(self, rows: Rows, design: Design) -> Rows | None:
+        """The units of the frame, which have every given column, complete, and no level that the original has not."""
+        if self.frame is None:
+            return None
+        units, model = open_rows(self.frame, rows.threads, None), self.learnt(rows, design)
+        if absent := [name for name in model.given if name not in units.kinds]:
+            raise InputError(f"The frame has no column {absent[0]!r}, which is given.")
+        numbers = ("float", "integer")
+        for name, column in units.gather(model.given).items():
+            one, two = (each.kinds[name] in numbers for each in (rows, units))
+            if one != two:
+                raise InputError(f"{name!r} is not of the same kind in the frame and in the data.")
+            if np.isnan(model.variables[name].numbers(column)).any():
+                raise InputError(f"{name!r} has missing cells in the frame, or levels that the data do not have.")
+        return units
 
     def drawn(self, rows: Rows, design: Design, stream: Stream, model: Sequential | None = None) -> Iterator[Array]:
         """New values, run by run; model: fitted to other rows than these, whose given columns are all that counts"""

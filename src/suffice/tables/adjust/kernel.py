@@ -57,7 +57,7 @@ class Grain:
         return self.step * np.floor(size / self.step + 1e-9)
 
 
-class Kernel:
+class TableKernel:
     """All y with T y = 0, as y = K f.
 
     free: the cells of f
@@ -82,7 +82,7 @@ def steps(originals: Sequence[Array], digits: int) -> list[float]:
     return [float(2.0 ** (np.ceil(np.log2(size)) - digits)) for size in sizes]
 
 
-def rounded(kernels: Sequence[Kernel], y: Array, by: Sequence[float]) -> Array:
+def rounded(kernels: Sequence[TableKernel], y: Array, by: Sequence[float]) -> Array:
     """Changes of one value after the other whose free cells are multiples of a step, and the rest sums of these.
 
     In floating point the sums are exact where the steps are powers of two and no sum is too large.
@@ -91,7 +91,7 @@ def rounded(kernels: Sequence[Kernel], y: Array, by: Sequence[float]) -> Array:
     return np.concatenate([(kernel.sums @ np.rint(part[kernel.free] / step)) * step for kernel, part, step in parts])
 
 
-def drift(kernels: Sequence[Kernel], by: Sequence[float]) -> Array:
+def drift(kernels: Sequence[TableKernel], by: Sequence[float]) -> Array:
     """How far `rounded` may take each cell off a bound: half a step for each free cell that it is the sum of."""
     return np.concatenate([step / 2 * abs(kernel.sums).sum(axis=1) for kernel, step in zip(kernels, by, strict=True)])
 

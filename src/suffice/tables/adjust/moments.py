@@ -13,7 +13,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.errors import UsageError
 from suffice.statistics.cell_moments import CellMoments
 from suffice.statistics.statistic import BOUND
-from suffice.tables.adjust.kernel import FINEST, Kernel, drift, rounded, steps
+from suffice.tables.adjust.kernel import FINEST, TableKernel, drift, rounded, steps
 from suffice.tables.adjust.problem import Problem
 from suffice.tables.grid import Places
 from suffice.tables.table import Table
@@ -112,7 +112,7 @@ def _row(cells: Places, numbers: Array, width: int) -> sparse.csr_array:
     return sparse.csr_array((numbers, (np.zeros(len(cells), dtype=np.int64), cells)), shape=(1, width))
 
 
-def newton(problem: Problem, family: CellSets, keep: str, kernels: Sequence[Kernel], y: Array) -> Array:
+def newton(problem: Problem, family: CellSets, keep: str, kernels: Sequence[TableKernel], y: Array) -> Array:
     """Least-norm steps in the kernel of T, on the cells off their bounds, until nothing is left but the last digits."""
     found, a = y, problem.original
     by = steps(np.split(a, len(kernels)), FINEST)
@@ -128,7 +128,7 @@ def _stepped(
     problem: Problem,
     family: CellSets,
     keep: str,
-    kernels: Sequence[Kernel],
+    kernels: Sequence[TableKernel],
     by: Sequence[float],
     y: Array,
     zeros: bool,

@@ -11,7 +11,7 @@ from suffice.errors import InfeasibleError
 from suffice.rows.threads import one_blas_thread
 from suffice.tables.adjust.adjustment import LEVELS
 from suffice.tables.adjust.explain import explain
-from suffice.tables.adjust.kernel import FINEST, Kernel, drift, rounded, steps
+from suffice.tables.adjust.kernel import FINEST, TableKernel, drift, rounded, steps
 from suffice.tables.adjust.moments import CellSets, newton
 from suffice.tables.adjust.problem import Problem, Signs
 from suffice.tables.adjust.request import AdjustmentRequest, Limits
@@ -131,7 +131,7 @@ class AdjustmentSearch:
 
         The second moments' equations are linearised in turn and met, and then all statistics to the last digits.
         """
-        asked, kernels = self.asked, [Kernel(self.asked.table)] * len(self.asked.given)
+        asked, kernels = self.asked, [TableKernel(self.asked.table)] * len(self.asked.given)
         originals = np.split(problem.original, len(kernels))
         by = steps(originals, problem.digits)
         if self.family is not None and asked.keep is not None:

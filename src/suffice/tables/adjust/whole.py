@@ -10,14 +10,14 @@ from scipy import sparse
 from suffice.algebra.array import Array
 from suffice.algorithms.rounding.circulation import NEAR, settle
 from suffice.errors import InfeasibleError
-from suffice.tables.adjust.kernel import FINE, Kernel, rounded, steps
+from suffice.tables.adjust.kernel import FINE, TableKernel, rounded, steps
 from suffice.tables.adjust.problem import Problem, one_sided
 from suffice.tables.grid import Places
 from suffice.tables.solver import Contradiction, NoAnswer, Programme
 
 
 def whole_changes(
-    problem: Problem, kernels: Sequence[Kernel], y: Array, seconds: float, generator: np.random.Generator
+    problem: Problem, kernels: Sequence[TableKernel], y: Array, seconds: float, generator: np.random.Generator
 ) -> Array:
     """Whole changes near y in the same directions: where equations are a network, neighbours, which always exist."""
     ends = network(problem.relations)
@@ -69,7 +69,7 @@ def network(relations: sparse.csr_array) -> tuple[Places, Places] | None:
     return tail, head
 
 
-def _by_programme(problem: Problem, kernels: Sequence[Kernel], y: Array, seconds: float) -> Array:
+def _by_programme(problem: Problem, kernels: Sequence[TableKernel], y: Array, seconds: float) -> Array:
     """Whole changes whose totals differ from those of y as little as can be."""
     low, high = one_sided(problem, problem.signs_of(y), problem.low, problem.high)
     sums = sparse.csr_array(sparse.block_diag([each.sums for each in kernels], format="csr"))
