@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.method.parameter import Number, parameter
 from suffice.synthesis.linear import Linear, LinearFit
-from suffice.synthesis.model import SynthesisModel
+from suffice.synthesis.model import Passes, SynthesisModel
 from suffice.synthesis.variable import Board, Variable
 
 
@@ -19,7 +20,7 @@ from suffice.synthesis.variable import Board, Variable
 class Kernel(SynthesisModel):
     """Normal regression of normal scores; the value is drawn from a kernel density of the column, at the score's place.
 
-    With t = arsinh(y / s), s the median size of the column, in which a long tail is short:
+    With t = arsinh(y / s), s the median size of its values, in which a long tail is short:
 
         t* = c + (t_(u) - c + h e) / sqrt(1 + h^2 / v),   u = Phi(score),   h = .9 width min(sd, iqr / 1.34) n^(-1/5)
 
@@ -34,15 +35,19 @@ class Kernel(SynthesisModel):
 
     width: float = parameter(Number(0, 10, closed=False), "of the kernel, in those of Silverman's rule", 1.0)
 
-    def fit(self, target: Variable, y: Array, names: Sequence[str], board: Board, counted: Array | None) -> KernelFit:
-        linear = Linear(scale="quantile").fit(target, y, names, board, counted)
+    def passes(self, target: Variable, names: Sequence[str], board: Board) -> Passes:
+        """Those of the scores; the density follows from the column's values."""
+        linear = yield from Linear(scale="quantile").passes(target, names, board)
+        y, shares = target.values, target.counts / max(target.counts.sum(), 1)
         size = float(np.median(np.abs(y[y != 0]))) if (y != 0).any() else 1.0
         t = np.arcsinh(y / size)
-        low, high = np.quantile(t, (0.25, 0.75))
-        spread = min(t.std(), (high - low) / 1.34) or t.std()
-        h = 0.9 * self.width * float(spread) * len(t) ** -0.2
-        told = {each.name: getattr(linear, each.name) for each in fields(linear)}
-        return KernelFit(**told, size=size, h=h, centre=float(t.mean()), variance=float(t.var()))
+        centre = float(shares @ t)
+        variance = float(shares @ (t - centre) ** 2)
+        low, high = t[np.searchsorted(np.cumsum(shares), (0.25, 0.75)).clip(max=len(t) - 1)] if len(t) else (0.0, 0.0)
+        spread = min(sqrt(variance), (high - low) / 1.34) or sqrt(variance)
+        h = 0.9 * self.width * float(spread) * max(target.counts.sum(), 1) ** -0.2
+        told = {each.name: getattr(linear, each.name) for each in fields(LinearFit)}
+        return KernelFit(**told, size=size, h=float(h), centre=centre, variance=variance)
 
 
 @dataclass(frozen=True, repr=False)
