@@ -35,6 +35,12 @@ keep = ["size"]                       # released as it is
 [seed]
 key_file = "secret.key"
 
+[compare]                             # suffice compare plan.toml
+methods = ["default", "ipso", "shuffle", "rank-swap:p=0.2"]
+repeats = 2                           # 100 where it counts
+limits = {linkage = 0.01}
+keep = ["mean", "covariance"]         # of what is recommended
+
 [release]
 path = "release.parquet"
 """

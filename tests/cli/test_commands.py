@@ -400,7 +400,10 @@ def test_demo(suffice):
         "release.parquet.certificate.json",
         "release.parquet.certificate.html",
         "report.html",
+        "compared",
     }
+    assert "recommended: ipso + rotate:sweeps=30" in ended.out
+    assert {path.name for path in Path("demo/compared").iterdir()} >= {"comparison.html", "comparison.png"}
     for line in statistics(ended.out):
         *_, one, two = line.split()
         assert abs(float(one) - float(two)) <= 1e-10 * abs(float(one)), line

@@ -226,7 +226,8 @@ def compare(
     read = Plan.read(plan)
     if not isinstance(read, Plan):
         raise UsageError("Methods for tables are not compared. Give a plan of records, with [roles].")
-    files = [path for path in (csv, map_file, report) if path is not None]
+    kinds = (csv, (".csv",)), (map_file, (".png", ".svg")), (report, (".html",))
+    files = {path: kind for path, kind in kinds if path is not None}
     Command(quiet, as_json).compare(read, output, files, force, {"workers": workers, "repeats": repeats})
 
 
@@ -279,7 +280,7 @@ def demo(
     force: o.Force = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Make a file of firms, protect it, verify it, and show before and after."""
+    """Make a file of firms, protect it, verify it, show before and after, and compare methods."""
     _roomy()
     from suffice.cli.demo import tour
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,13 +149,17 @@ class Command:
         elif not self.quiet:
             show.say(scores.text())
 
-    def compare(self, plan: Plan, folder: Path | None, files: list[Path], force: bool, asked: dict[str, Any]) -> None:
-        """Methods side by side, shown and written; into a folder with the plan of what is recommended."""
-        from suffice.comparison.comparison import KINDS
+    def compare(
+        self, plan: Plan, folder: Path | None, files: Mapping[Path, Sequence[str]], force: bool, asked: dict[str, Any]
+    ) -> None:
+        """Methods side by side, shown and written; into a folder with the plan of what is recommended.
+
+        files: what each may end with
+        """
         from suffice.release.scores import scores_target
 
-        for path in files:  # before the work, not after it
-            scores_target(path, force, [plan.path(plan.data.path)], KINDS)
+        for path, kinds in files.items():  # before the work, not after it
+            scores_target(path, force, [plan.path(plan.data.path)], kinds)
         with self.watch() as progress:
             found = plan.side_by_side(folder, progress, **asked)
         for path in files:

@@ -1,10 +1,11 @@
-"""The demonstration: a file of firms is protected, verified, and shown before and after."""
+"""The demonstration: a file of firms is protected, verified, shown before and after, and methods are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.command import Command, refuse_differences
@@ -24,8 +25,10 @@ SHOWN = 5
 def tour(folder: Path, force: bool, quiet: bool) -> None:
     """Everything a first visitor should see, and every file to look at afterwards."""
     plan = _prepare(folder, force)
+    compared = folder / "compared"
     if quiet:
         Command(quiet=True).release(plan, True, folder / "report.html", None)
+        Command(quiet=True).compare(plan, compared, {}, True, {"workers": 1})
         return
     say("1. firms.parquet holds invented firms, plan.toml says what to do with them", "bold")
     say(f"\n{PLAN.partition('[roles]')[2].partition('[seed]')[0].strip()}")
@@ -33,7 +36,10 @@ def tour(folder: Path, force: bool, quiet: bool) -> None:
     Command(in_a_plan=True).release(plan, True, folder / "report.html", None)
     _verify(plan)
     _before_and_after(plan)
-    say(f"\nIn {folder} look at report.html (private) and release.parquet.certificate.html (public).")
+    say("\n6. Was it the right method? suffice compare plan.toml --output compared\n", "bold")
+    Command().compare(plan, compared, {}, True, {"workers": 1})
+    say(f"\nIn {folder} look at report.html (private) and release.parquet.certificate.html (public),")
+    say("and in compared at comparison.html (private), with the map of risk and loss.")
 
 
 def _verify(plan: Plan) -> None:
@@ -57,8 +63,12 @@ def _prepare(folder: Path, force: bool) -> Plan:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not force:
         raise FileError(f"{folder} exists and is not empty.\nName another folder, or replace its files with --force.")
     folder.mkdir(parents=True, exist_ok=True)
-    pq.write_table(firms(), folder / "firms.parquet")
-    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    files = folder / "firms.parquet", folder / "plan.toml"
+    earlier = [path.read_bytes() for path in files if path.exists()]
+    pq.write_table(firms(), files[0])
+    files[1].write_text(PLAN, encoding="utf-8")
+    if earlier != [path.read_bytes() for path in files]:
+        rmtree(folder / "compared", ignore_errors=True)  # of another request
     plan = Plan.read(folder / "plan.toml")
     if not (folder / "secret.key").exists():
         Seed.new_file(folder / "secret.key")

@@ -337,9 +337,8 @@ def _recommended(rows: Sequence[Contender], judgement: Judgement, ask: Ask) -> R
             for name, each in row.risks.items()
         ]
         kept = [f"It keeps {', '.join(row.keeps)} exactly."] if row.keeps else ["It keeps no statistic exactly."]
-        others = len(rows) - 1
-        why = f"Of {count_of(len(passing), 'method')} that {'pass' if len(passing) > 1 else 'passes'} it loses least"
-        first = f"{why}: {row.loss.mean:.4g} ({count_of(others, 'other')} compared)."
+        why = f"Of {len(passing)} that pass it loses least" if len(passing) > 1 else "It is the only one that passes"
+        first = f"{why}: {row.loss.mean:.4g} ({count_of(len(rows), 'method')} compared)."
         return Recommendation(row.name, tuple(row.steps), (first, *risks, *kept, "No guard stops it.", *refused))
     near = min(rows, key=lambda row: (len(row.against), _order(row)))
     told = f"No method passes. Nearest is {near.name}: {'; '.join(near.against)}." if near.against else "None is left."

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from suffice.comparison.runs import Run
-from suffice.errors import UsageError, failing, path_of
+from suffice.errors import FileError, UsageError, escaped, failing, path_of
 from suffice.seed import Seed
 
 KEY, RUNS = "comparison.key", "runs.jsonl"
@@ -26,6 +26,10 @@ class Store:
         self.folder = path_of(folder)
         with failing("The folder of the comparison cannot be made"):
             self.folder.mkdir(parents=True, exist_ok=True)
+        if any(self.folder.iterdir()) and not (self.path.exists() or (self.folder / KEY).exists()):
+            raise FileError(
+                f"{escaped(self.folder.name)} is not empty, and has no runs of a comparison.\nName another."
+            )
 
     @property
     def path(self) -> Path:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from suffice.release.release import Places, Release
     from suffice.seed import Seed
 
+BEST = "recommended.toml"
 COMPANIONS = ("candidate", "frame", "other", "start")
 """Parameters that name a row-aligned file, relative to the plan."""
 
@@ -278,6 +279,8 @@ class Plan(AnyPlan):
         """
         from suffice.comparison.compare import compare
 
+        if folder is not None and self._file is not None and (folder / BEST).absolute() == self._file.absolute():
+            raise UsageError(f"The folder has this plan as {BEST}, which would be replaced.\nName another folder.")
         asked = (self.compare or CompareSection()).model_dump() | ({} if repeats is None else {"repeats": repeats})
         given: dict[str, Any] = {"seed": self.key(), "accept": self.accept, "encoding": self.data.encoding}
         data = self.path(self.data.path)
@@ -288,7 +291,7 @@ class Plan(AnyPlan):
         files = [folder / f"comparison{kind}" for kind in (".json", ".csv", ".html", ".png")]
         for path in files:
             comparison.write(path, force=True)
-        plan = folder / "recommended.toml"
+        plan = folder / BEST
         if not comparison.recommendation:
             plan.unlink(missing_ok=True)
             return files

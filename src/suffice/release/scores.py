@@ -169,7 +169,8 @@ def scores_target(
     """Where scores can be written: a kind of file that holds them, not there already, and none of the data."""
     target = path_of(path)
     if target.suffix.lower() not in kinds:
-        raise UsageError(f"Scores are written as {', '.join(kinds[:-1])} or {kinds[-1]}.\nName such a file.")
+        told = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
+        raise UsageError(f"Scores are written as {told}.\nName such a file.")
     keep_apart([("the output", target)], [("the data", each) for data in apart for each in named_sources(data)])
     if target.name.lower().endswith(f"{NAMED}json"):
         raise UsageError("That is the name of a certificate, which is public, and scores are private.\nChoose another.")
