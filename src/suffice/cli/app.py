@@ -10,6 +10,7 @@ import typer
 from suffice.cli import options as o
 from suffice.cli.table import table
 from suffice.cli.table_adjust import adjust as _adjust_table  # noqa: F401  # a command of `table`
+from suffice.cli.table_suppress import suppress as _suppress_table  # noqa: F401
 from suffice.cli.table_verify import verify as _verify_table  # noqa: F401  # a command of `table`
 from suffice.design.role import names, pairs
 from suffice.design.roles import Roles

@@ -180,10 +180,18 @@ def publish_cells(
         "threads": how["threads"],
         "sources": files(cells, given),
     }
-    Command(quiet, as_json).publish(
-        lambda progress: publish(
+
+    def work(progress: Any) -> Any:
+        release = publish(
             made, gaps, rules, values or None, method=method, seed=seed, accept=accept, progress=progress, **more
-        ),
+        )
+        if how.get("pattern") is not None:
+            marks = rules[0].frame() | {"suppressed": release.made.suppressed.tolist()}
+            write(made, marks, how["pattern"], [*files(cells, given), output], how["force"], given)
+        return release
+
+    Command(quiet, as_json).publish(
+        work,
         output,
         how["force"],
         Places.of(output, how["report"]),

@@ -170,7 +170,7 @@ def pattern(
 
     Where a column of protection levels is all that the file says, the cells that have one are suppressed.
     """
-    from suffice.tables.pattern import limited, pattern_of
+    from suffice.tables.pattern import limited, pattern_of, preferred
 
     file, asked = source(cells, given), list(values) or [given["value"]]
     columns = (given[name] for name in ("suppressed", "marked", "lower", "upper"))
@@ -181,8 +181,8 @@ def pattern(
     elif given.get("protection"):
         gaps, found = _by_levels(made, file, given, asked, gaps)
     if given.get("fixed") or given.get("capacities"):
-        found = limited(made, file, found, given["fixed"], names(given["capacities"] or ""))
-    return gaps, found
+        found = limited(made, file, found, given["fixed"], names(given.get("capacities") or ""))
+    return gaps, preferred(made, file, found, given.get("costs"), given.get("last"))
 
 
 def _by_levels(made: Table, file: Any, given: dict[str, Any], asked: list[str], gaps: Any) -> tuple[Any, Any]:

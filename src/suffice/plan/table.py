@@ -30,7 +30,8 @@ class TableSection(Section):
         Without one the sensitive cells alone are, and the audit says whether that is enough
     bounds: two columns of the cells, between which everybody knows them; else `beforehand`, a share of each
     protection, capacities: columns of the cells, one for every value: levels, and what an adjustment may change
-    fixed: a column of the cells that marks those that an adjustment leaves
+    fixed: a column of the cells that marks those that an adjustment leaves, and that no pattern suppresses
+    costs, last: columns of the cells: what suppressing one costs, and those that an earlier pattern suppressed
     """
 
     dims: list[str] = Field(default_factory=list)
@@ -59,10 +60,12 @@ class TableSection(Section):
     protection: list[str] = Field(default_factory=list)
     fixed: str | None = None
     capacities: list[str] = Field(default_factory=list)
+    costs: str | None = None
+    last: str | None = None
 
 
 RECORDS = ("formula", "contributor", "holding", "weight", "asked", "waived")
-CELLS = ("counts", "contributors", "largest", "bounds", "protection", "fixed", "capacities")
+CELLS = ("counts", "contributors", "largest", "bounds", "protection", "fixed", "capacities", "costs", "last")
 """Keys that go with records, and with cells."""
 
 
@@ -174,7 +177,7 @@ class TablePlan(AnyPlan):
         return in_encoding(self.path(name), self.data.encoding)
 
     def _sensitive(self, table: Table) -> list[Sensitivity]:
-        from suffice.tables.pattern import levels_of, limited
+        from suffice.tables.pattern import levels_of, limited, preferred
         from suffice.tables.rules import rules_of
         from suffice.tables.sensitivity import find_sensitive, read_priors
 
@@ -183,14 +186,17 @@ class TablePlan(AnyPlan):
         if given.protection:
             file = self._source(self.data.path)
             found = [levels_of(table, file, *pair) for pair in zip(names, given.protection, strict=True)]
-            return limited(table, file, found, given.fixed, given.capacities)
+            found = limited(table, file, found, given.fixed, given.capacities)
+            return preferred(table, file, found, given.costs, given.last)
         if not given.rules and given.priors is None:
             return []
         dims = [axis.name for axis in table.grid.axes]
         priors = read_priors(self.path(given.priors), dims, self.data.encoding) if given.priors else []
         rules = rules_of(given.rules, given.zeros)
         found = [find_sensitive(table, rules, name, weights=given.weights, priors=priors) for name in names]
-        return limited(table, self._source(self.data.path), found, given.fixed, given.capacities)
+        file = self._source(self.data.path)
+        found = limited(table, file, found, given.fixed, given.capacities)
+        return preferred(table, file, found, given.costs, given.last)
 
     def _known(self, table: Table) -> Any:
         """What everybody knows of the cells: a share of each, or bounds."""

@@ -274,7 +274,8 @@ def publish(
     """A table with suppressed cells, audited, judged and certified; nothing has left then.
 
     sensitivity: by which rules each value is sensitive; a value without is not judged, and stops
-    method: `Suppress()`, which leaves crosses, unless told; or `Fill()`: decimals
+    method: `Suppress()`, which leaves crosses, unless told; `Fill()`: decimals. `Suppress(search="auto")` finds what
+        must be suppressed besides the sensitive cells
     seed: the key, whose ledger remembers what was published
     accept: findings that would stop it, by rule, each with a reason
     beforehand: as the audit takes it
@@ -302,15 +303,20 @@ def publish(
     gaps = table.gaps(suppressed)
     chosen = method if isinstance(method, TableMethod) else build_table_method(method or "suppress", {})
     key, watch = seed or Seed(), listener(progress)
+    found = chosen.pattern(table, gaps, key, rules, beforehand=beforehand, threads=threads, progress=watch)
+    gaps = gaps if found is None else found.suppressed
     audits: dict[str, Audit | None] = {
-        name: audit(table, gaps, rules[name], beforehand=beforehand, threads=threads, progress=watch)
-        if name in rules
-        else None
+        name: None
+        if name not in rules
+        else found.audits[name]
+        if found is not None
+        else audit(table, gaps, rules[name], beforehand=beforehand, threads=threads, progress=watch)
         for name in (names if chosen.audited else ())
     }
     if beforehand is not None and not chosen.audited:
         rules = {name: replace(each, known=known_ends(table, name, beforehand)) for name, each in rules.items()}
     made = chosen.publish(table, gaps, names, key, rules, watch)
+    made = made if found is None else replace(made, told=found.text())
     files = tuple(map(Path, sources))
     release = TableRelease(made, chosen, key, audits, rules, accept or {}, Findings(), files, {}, (), beforehand)
     return replace(release, findings=release._judged())

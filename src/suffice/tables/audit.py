@@ -121,6 +121,8 @@ def audit(
     beforehand: float | tuple[Array, Array] | None = None,
     exact: bool = False,
     threads: int | None = None,
+    points: Sequence[Array] = (),
+    hasty: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
     """What can be computed of the suppressed cells, by anybody and by each lone contributor.
@@ -129,6 +131,8 @@ def audit(
     beforehand: the share of its value within which everybody knows each cell, or bounds below and above by cell; else
         that none is negative, if so
     exact: all intervals to their ends, not only as far as the verdict needs
+    points: tables that somebody holds to be possible: those that are spare the solver work
+    hasty: insiders are looked at until the first exposed target, if any
 
     >>> table = Table.of_records({"a": list("xxyy"), "b": list("uvuv"), "v": [1, 2, 3, 4]}, ["a", "b"], ["v"])
     >>> gaps = [cell == table.find("x", "u") for cell in range(len(table))]
@@ -146,7 +150,7 @@ def audit(
         raise UsageError("What everybody knows beforehand is a share of values, and suppressed cells have none here.")
     if isinstance(beforehand, tuple):
         beforehand = known_ends(table, name, beforehand)
-    look = _Look(table, name, sensitivity, beforehand, exact, threads or cores(), progress)
+    look = _Look(table, name, sensitivity, beforehand, exact, threads or cores(), progress, tuple(points), hasty)
     targets, unjudged = look.wanted.of(gaps)
     found = look.judged(targets, gaps)
     if sensitivity is None:
@@ -157,7 +161,8 @@ def audit(
         unjudged.append(
             f"{count_of(unknown, 'suppressed cell')} without a value: rules cannot tell if they are sensitive"
         )
-    if sensitivity is not None and not unknown:
+    bad = hasty and any(target.verdict == EXPOSED for target in found)
+    if sensitivity is not None and not unknown and not bad:
         inside, more = replace(look, exact=False).insiders(gaps, found)
         found, unjudged = [*found, *inside], [*unjudged, *more]
     unjudged += sorted({target.why for target in found if target.why})
@@ -190,6 +195,8 @@ class _Look:
     exact: bool
     threads: int
     progress: Progress | None
+    points: tuple[Array, ...] = ()
+    hasty: bool = False
 
     @property
     def wanted(self) -> Targets:
@@ -216,7 +223,8 @@ class _Look:
                 work.setdefault(tuple(sorted({int(owner[cell]) for cell in some})), []).append(target)
         for numbers, those in work.items():
             space, cells = self._space(parts, numbers)
-            found += Chase(space, cells, self.whole, self.exact or self.sensitivity is None, self.threads).run(those)
+            chase = Chase(space, cells, self.whole, self.exact or self.sensitivity is None, self.threads)
+            found += chase.run(those, [point[cells] for point in self.points])
             done += len(those)
             if self.progress is not None:
                 self.progress("auditing", done, max(len(targets), 1))
@@ -294,6 +302,8 @@ class _Look:
             found += told(cells[alone == insider], int(insider))
             if self.progress is not None:
                 self.progress("insiders", number + 1, len(everyone))
+            if self.hasty and any(target.verdict == EXPOSED for target in found):
+                return found, []
         if self.table.contributors is None and len(everyone) > 1:
             together = told(cells[alone >= 0], int(everyone[0]))
             if any(target.verdict != PROTECTED for target in together):

@@ -34,9 +34,13 @@ class Chase:
         self.threads = threads
         self.place = {int(cell): number for number, cell in enumerate(cells)}
 
-    def run(self, targets: Sequence[Secret]) -> list[Secret]:
+    def run(self, targets: Sequence[Secret], points: Sequence[Array] = ()) -> list[Secret]:
+        """Targets with their ends; points: what may be possible, which is looked at before it is believed."""
         costs = sparse.csr_array(self._costs(targets))
         seen = Seen(costs, targets, self.space, self.whole)
+        for point in points:
+            if self.space.holds(point):
+                seen.add(point)
         try:
             if not self.exact:
                 self._together(costs, seen)
@@ -52,6 +56,8 @@ class Chase:
 
     def _together(self, costs: sparse.csr_array, seen: Seen) -> None:
         """Random objectives, all open targets up and all down, for as long as that closes some."""
+        if not seen.open.any():
+            return
         rng, solver = np.random.default_rng(1), Solver(self.space)
         while True:
             before = seen.open.sum()

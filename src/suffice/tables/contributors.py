@@ -72,7 +72,8 @@ class Makeup:
         if not same:
             return Makeup(value, size, records, units, largest, none, none)
         here, fewest = groups.tocoo(), np.zeros(groups.shape[0])
-        np.maximum.at(fewest, here.row, self.units[here.col])
+        with np.errstate(invalid="ignore"):  # how many there are may be unknown
+            np.maximum.at(fewest, here.row, self.units[here.col])
         return Makeup(value, size, records, fewest, largest, none, none)
 
     @classmethod

@@ -98,15 +98,33 @@ def limited(
     """What is sensitive, with the limits of an adjustment: a mark at cells that stay, and capacities of every value."""
     if capacities and len(capacities) != len(found):
         raise UsageError("Capacities need a column for every value whose cells are sensitive.")
-    stay = np.zeros(len(table), dtype=bool)
-    if fixed:
-        file = columns_of_file(cells, [*(axis.name for axis in table.grid.axes), fixed])
-        stay[_places(table, file)[marks_of(file, fixed)]] = True
+    stay = _marked(table, cells, fixed) if fixed else np.zeros(len(table), dtype=bool)
     rooms = columns_of_cells(table, cells, capacities) if capacities else [None] * len(found)
     for room in rooms:
         if room is not None and (room < 0).any():
             raise InputError("A capacity is negative.\nCapacities are numbers from zero.")
     return [replace(each, forced=each.forced | stay, capacity=room) for each, room in zip(found, rooms, strict=True)]
+
+
+def preferred(
+    table: Table, cells: Any, found: Sequence[Sensitivity], costs: str | None, last: str | None
+) -> list[Sensitivity]:
+    """What is sensitive, with columns of what suppressing a cell costs, and of marks at an earlier pattern."""
+    result = list(found)
+    if costs:
+        (given,) = columns_of_cells(table, cells, [costs])
+        result = [replace(each, cost=np.where(np.isnan(given), each.cost, given)) for each in result]
+    if last:
+        marks = _marked(table, cells, last)
+        result = [replace(each, last=marks) for each in result]
+    return result
+
+
+def _marked(table: Table, cells: Any, column: str) -> Flags:
+    file = columns_of_file(cells, [*(axis.name for axis in table.grid.axes), column])
+    found = np.zeros(len(table), dtype=bool)
+    found[_places(table, file)[marks_of(file, column)]] = True
+    return found
 
 
 def known_ends(table: Table, name: str, beforehand: float | tuple[Array, Array] | None) -> tuple[Array, Array]:

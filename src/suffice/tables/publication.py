@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from suffice.progress import Progress
     from suffice.seed import Seed
     from suffice.tables.sensitivity import Sensitivity
+    from suffice.tables.suppress.suppression import Suppression
 
 MARK = "suppressed"
 """The column of a file that says which of its numbers are not the original's."""
@@ -142,6 +143,17 @@ class TableMethod(Method):
 
     audited: ClassVar[bool] = True
     """Whether what an attacker can compute is a matter of the suppressed cells; else of the method's own guards."""
+
+    def pattern(
+        self,
+        table: Table,
+        suppressed: Flags,
+        seed: Seed,
+        sensitivity: Mapping[str, Sensitivity],
+        **how: Any,
+    ) -> Suppression | None:
+        """Which cells are suppressed, where the method looks for them; else those that it is given are."""
+        return None
 
     @abstractmethod
     def publish(

@@ -46,6 +46,7 @@ class Sensitivity:
     cost: what suppressing a cell is said to cost
     capacity: what an adjustment may change a cell by; not a number where nobody says it
     known: between which every attacker knows the cells to be
+    last: cells that the pattern of an earlier table suppressed, which are preferred
     """
 
     value: str
@@ -61,6 +62,7 @@ class Sensitivity:
     """The value's cells that the rules have seen."""
     capacity: Array | None = None
     known: tuple[Array, Array] | None = None
+    last: Flags | None = None
 
     def check(self, table: Table) -> None:
         """Refuses a table that it is not of."""

@@ -21,6 +21,8 @@ FAR = 10.0
 """Times all cells together: beyond that, a cell is called unbounded."""
 SCALE = 1e5
 """What the largest cell of a problem in real numbers becomes: the solver's tolerances are absolute, 1e-7."""
+NEAR = 1e-7
+"""Of the solver's units: what it lets an equation miss."""
 SECONDS = 60.0
 """For one whole-number problem."""
 
@@ -59,6 +61,12 @@ class Polytope:
         low, high = (np.clip(each - self.start, -self.far, self.far) / self.unit for each in (self.low, self.high))
         return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
+    def holds(self, point: Array) -> bool:
+        """Whether a point is one of them, as nearly as the solver's own are."""
+        moved, (low, high) = (point - self.start) / self.unit, self.box()
+        inside = (moved >= low - NEAR).all() and (moved <= high + NEAR).all()
+        return bool(inside and np.abs(self.rows @ moved).max(initial=0.0) <= NEAR)
+
 
 class Solver:
     """Extreme points of a polytope."""
@@ -76,6 +84,10 @@ class Solver:
         if self.model.getModelStatus() != self.library.HighsModelStatus.kOptimal:
             raise NoAnswer("The solver did not end: some cells could not be audited.")
         return self._checked(np.asarray(self.model.getSolution().col_value))
+
+    def multipliers(self) -> Array:
+        """Of the equations, at the last point: cost - rows' multipliers is what each cell could still gain."""
+        return np.asarray(self.model.getSolution().row_dual)
 
     def _aim(self, cost: Array) -> None:
         changed = np.flatnonzero(cost != self.cost).astype(np.int32)

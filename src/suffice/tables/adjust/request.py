@@ -131,14 +131,14 @@ class AdjustmentRequest:
         }
 
 
-def stream_of(seed: Seed, table: Table, given: Sequence[Sensitivity]) -> Stream:
+def stream_of(seed: Seed, table: Table, given: Sequence[Sensitivity], use: str = "adjust") -> Stream:
     """The random numbers of a release: another table, or other levels, have others of the same key."""
     found = hashlib.sha256(table.grid.codes.tobytes())
     for each in given:
         for numbers in (table.values[each.value], each.sensitive, each.lower, each.upper):
             found.update(np.ascontiguousarray(numbers).tobytes())
     words = [word for axis in table.grid.axes for word in (axis.name, *axis.codes)]
-    return seed.derive("adjust", found.hexdigest(), *(each.value for each in given), *words)
+    return seed.derive(use, found.hexdigest(), *(each.value for each in given), *words)
 
 
 def _first(table: Table, flags: Flags) -> str:

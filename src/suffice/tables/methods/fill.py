@@ -14,7 +14,8 @@ from suffice.method.parameter import Choice, Count, Number, parameter
 from suffice.progress import Progress
 from suffice.seed import Seed
 from suffice.tables.decimals import decimals
-from suffice.tables.publication import MARK, Publication, TableMethod
+from suffice.tables.methods.pattern import PatternMethod
+from suffice.tables.publication import MARK, Publication
 from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
 
@@ -22,7 +23,7 @@ PENDING = "judged by the release"
 
 
 @dataclass(frozen=True)
-class Fill(TableMethod):
+class Fill(PatternMethod):
     """Fill suppressed cells with decimal numbers that add up to everything published, and store the lowest cells."""
 
     keeps: ClassVar = ("published cells", "their sums", "additivity of all cells")

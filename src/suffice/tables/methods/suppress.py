@@ -11,17 +11,19 @@ import numpy as np
 from suffice.algebra.array import Flags
 from suffice.progress import Progress
 from suffice.seed import Seed
-from suffice.tables.publication import Publication, TableMethod
+from suffice.tables.methods.pattern import PatternMethod
+from suffice.tables.publication import Publication
 from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
 
 
 @dataclass(frozen=True)
-class Suppress(TableMethod):
+class Suppress(PatternMethod):
     """Publish the cells that are not suppressed, and nothing in place of the others."""
 
     keeps: ClassVar = ("published cells", "their sums")
     independent: ClassVar = True
+    references: ClassVar = ("Fischetti and Salazar-Gonzalez (2001)", "Cox, Kelly and Patil (2005), section 1")
 
     def publish(
         self,
@@ -39,4 +41,4 @@ class Suppress(TableMethod):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        return (cls(),)
+        return cls(), cls(search="auto", cost="count")

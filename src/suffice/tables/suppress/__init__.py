@@ -1,0 +1,1 @@
+"""Secondary suppression: which cells must be suppressed besides the sensitive ones."""

@@ -1,0 +1,143 @@
+"""What a pattern must leave possible, and the request that all of it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.algebra.array import Array, Flags
+from suffice.progress import Progress
+from suffice.tables.audit import Audit, audit
+from suffice.tables.pattern import known_ends
+from suffice.tables.secret import POSSIBLE, Secret
+from suffice.tables.sensitivity import Sensitivity
+from suffice.tables.table import COUNT, Table
+from suffice.tables.targets import Targets
+
+SLACK = 1e-4
+"""Of a level: what is asked beyond it, so that no last digit decides."""
+LEAST = 1e-6
+"""Of the largest cell: how far a sensitive zero must reach, where no level says it."""
+
+
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
+class Demand:
+    """A cell, or a sum of cells, that must be able to go so far below its value, above it, and both together.
+
+    own: cells that the attacker knows, being alone behind them
+    """
+
+    value: str
+    cells: tuple[tuple[int, int], ...]
+    below: float
+    above: float
+    span: float
+    own: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.value, self.cells, self.own
+
+    @property
+    def size(self) -> float:
+        return max(self.below, self.above, self.span)
+
+    def sides(self, room: float) -> tuple[float, float]:
+        """How far down and up, where the whole span is to be had; room: below."""
+        down = min(max(self.below, min(self.span / 2, 1.0 if self.span == POSSIBLE - 1 else np.inf)), room)
+        return down, max(self.above, self.span - down)
+
+
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
+class PatternRequest:
+    """A table, what is sensitive in it, and which cells may be suppressed at what cost.
+
+    primary: cells that are suppressed whatever comes
+    open: cells that may be, besides
+    """
+
+    table: Table
+    given: tuple[Sensitivity, ...]
+    primary: Flags
+    open: Flags
+    cost: Array
+    beforehand: float | tuple[Array, Array] | None = None
+    threads: int | None = None
+    progress: Progress | None = None
+    _cache: dict[str, tuple[Array, Array]] = field(default_factory=dict)
+    _alone: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    @property
+    def always(self) -> Flags:
+        """Cells that nobody publishes, and that everybody must guess."""
+        return np.asarray(self.table.hidden & ~self.table.impossible)
+
+    def room(self, name: str) -> tuple[Array, Array]:
+        """How far below and above its value each cell may be, as far as everybody knows."""
+        if name not in self._cache:
+            x, given = self.table.values[name], next(each for each in self.given if each.value == name)
+            low, high = known_ends(self.table, name, self.beforehand)
+            if self.beforehand is None and Targets(self.table, name, given).signed:
+                low = np.full(len(x), -np.inf)
+            self._cache[name] = np.maximum(x - low, 0.0), np.maximum(high - x, 0.0)
+        return self._cache[name]
+
+    def demands(self) -> list[Demand]:
+        """Of every sensitive cell, for anybody."""
+        return [self.demand(each.value, target) for each in self.given for target in self._cells(each)]
+
+    def _cells(self, given: Sensitivity) -> list[Secret]:
+        x = self.table.values[given.value]
+        secret = given.sensitive & ~self.table.impossible & ~self.table.hidden
+        return [
+            Secret(((int(c), 1),), float(x[c]), float(given.lower[c]), float(given.upper[c]))
+            for c in np.flatnonzero(secret)
+        ]
+
+    def demand(self, name: str, target: Secret) -> Demand:
+        """What keeps the audit from calling a target exposed."""
+        more = 1 + SLACK
+        if name in self.table.counts:  # whole numbers: what is just beyond a level is the next one
+            return Demand(name, target.cells, target.lower, target.upper, POSSIBLE - 1.0, self._own(name, target))
+        levels = target.lower if target.lower == target.value else more * target.lower, more * target.upper
+        span = max(levels) or LEAST * float(np.abs(self.table.values[name]).max())
+        return Demand(name, target.cells, *levels, span, self._own(name, target))
+
+    def _own(self, name: str, target: Secret) -> tuple[int, ...]:
+        if target.insider is None:
+            return ()
+        table = self.table
+        if table.contributors is None or table.holding is None:
+            return (target.insider,)
+        if name not in self._alone:
+            self._alone[name] = table.contributors.alone(table.holding, None if name == COUNT else name)
+        return tuple(np.flatnonzero(self._alone[name] == target.insider).tolist())
+
+    def audits(self, gaps: Flags, points: Mapping[str, Sequence[Array]], hasty: bool = False) -> dict[str, Audit]:
+        """The audit of every value, helped by tables that are possible."""
+        how = {"beforehand": self.beforehand, "threads": self.threads, "progress": self.progress, "hasty": hasty}
+        return {
+            each.value: audit(self.table, gaps, each, points=points.get(each.value, ()), **how)  # type: ignore[arg-type]
+            for each in self.given
+        }
+
+    def exposed(self, audits: Mapping[str, Audit]) -> list[tuple[Demand, Secret]]:
+        """What the audits call exposed."""
+        return [(self.demand(name, target), target) for name, each in audits.items() for target in each.exposed]
+
+    def row(self, demand: Demand) -> Array:
+        """A demand as a vector over the cells."""
+        found = np.zeros(len(self.table))
+        for cell, sign in demand.cells:
+            found[cell] = sign
+        return found
+
+    def relations(self, cells: NDArray[np.int64]) -> sparse.csr_array:
+        """The equations between some cells, without those that hold none of them."""
+        found = sparse.csr_array(self.table.relations[:, cells])
+        found.eliminate_zeros()
+        return sparse.csr_array(found[np.flatnonzero(np.diff(found.indptr))])

@@ -1,0 +1,110 @@
+"""Changes of a table that cost little and reach what must be reached: their cells are a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import sparse
+
+from suffice.algebra.array import Array, Flags
+from suffice.tables.solver import Contradiction, NoAnswer, Programme
+from suffice.tables.suppress.demand import Demand, PatternRequest
+
+WIDE = 100.0
+"""Times the largest level: more than that no cell need change."""
+GAIN = 1e3
+"""What reaching a level is worth, in costs of the dearest cell."""
+SEEN = 1e-7
+"""Of the unit: what is a change."""
+
+
+class Flow:
+    """Changes f with T f = 0, inside of what everybody knows, in cells that may be suppressed."""
+
+    def __init__(self, request: PatternRequest, value: str, usable: Flags, own: Sequence[int] = ()) -> None:
+        self.request, self.value = request, value
+        mask = usable.copy()
+        mask[list(own)] = False
+        self.cells = np.flatnonzero(mask)
+        self.place = np.full(len(mask), -1)
+        self.place[self.cells] = np.arange(len(self.cells))
+        self.rows = request.relations(self.cells)
+        self.below, self.above = (each[self.cells] for each in request.room(value))
+
+    def all(self, demands: Sequence[Demand], up: Flags, cost: Array) -> Array:
+        """Single cells, each at its level above or below, as many as can be: the cheapest change, a number a cell.
+
+        A change of one unit earns up to the level and is free beyond it, so that there always is an answer.
+        """
+        at = self.place[[each.cells[0][0] for each in demands]]
+        sides = np.array([each.sides(self.below[p]) for each, p in zip(demands, at, strict=True)])
+        goal = np.where(up, sides[:, 1], sides[:, 0])
+        unit = float(np.median(goal[goal > 0])) if (goal > 0).any() else 1.0
+        room = np.array([self.below, self.above]) / unit
+        room = np.minimum(room, WIDE * goal.max(initial=1.0) / unit)
+        price = cost[self.cells] / max(float(cost[self.cells].max(initial=0.0)), 1e-300)
+        room[up.astype(int) ^ 1, at] = 0.0  # one direction only
+        goal = np.minimum(goal / unit, room[up.astype(int), at])
+        room[up.astype(int), at] -= goal
+        earned = self.rows[:, at] * np.where(up, 1.0, -1.0)
+        matrix = sparse.csr_array(sparse.hstack([-self.rows, self.rows, earned]))
+        gain = np.full(len(at), -GAIN) * (1.0 / np.maximum(goal, 1e-3))
+        high = np.concatenate([room[0], room[1], goal])
+        x = self._solve(np.concatenate([price, price, gain]), matrix, high)
+        count = len(self.cells)
+        moved = x[count : 2 * count] - x[:count]
+        np.add.at(moved, at, np.where(up, 1.0, -1.0) * x[2 * count :])
+        return self._spread(moved * unit, unit)
+
+    def one(self, demand: Demand, up: bool, cost: Array, whole: bool = False) -> Array | None:
+        """The cheapest change that takes a demand to its level; None where nothing does."""
+        value = sum(sign * self.request.table.values[self.value][cell] for cell, sign in demand.cells)
+        down, rise = demand.sides(float(value) if np.isfinite(self.below).all() else np.inf)
+        goal = rise if up else down
+        if goal <= 0:
+            return np.zeros(len(self.place))
+        unit = 1.0 if whole else goal
+        room = np.minimum(np.array([self.below, self.above]) / unit, WIDE * goal / unit)
+        price = cost[self.cells] / max(float(cost[self.cells].max(initial=0.0)), 1e-300)
+        here = np.array([self.place[cell] for cell, _ in demand.cells])
+        if (here < 0).any():
+            return None
+        reach = np.zeros(len(self.cells))
+        reach[here] = [sign for _, sign in demand.cells]
+        reach = reach if up else -reach
+        line = sparse.csr_array(np.concatenate([-reach, reach])[None, :])
+        matrix = sparse.csr_array(sparse.vstack([sparse.hstack([-self.rows, self.rows]), line]))
+        least = np.zeros(matrix.shape[0])
+        least[-1] = goal / unit
+        most = np.zeros(matrix.shape[0])
+        most[-1] = np.inf
+        try:
+            x = self._solve(np.tile(price, 2), matrix, room.ravel(), least, most, whole)
+        except Contradiction:
+            return None
+        count = len(self.cells)
+        return self._spread((x[count:] - x[:count]) * unit, unit)
+
+    def _solve(
+        self,
+        cost: Array,
+        matrix: sparse.csr_array,
+        high: Array,
+        least: Array | None = None,
+        most: Array | None = None,
+        whole: bool = False,
+    ) -> Array:
+        none = np.zeros(matrix.shape[0])
+        flags = np.full(len(high), whole)
+        least, most = (none if each is None else each for each in (least, most))
+        programme = Programme(cost, matrix, least, most, np.zeros(len(high)), high, flags)
+        try:
+            return programme.solve(gap=0.05 if whole else 0.0).x
+        except NoAnswer:
+            return np.zeros(len(high))
+
+    def _spread(self, moved: Array, unit: float) -> Array:
+        found = np.zeros(len(self.place))
+        found[self.cells] = np.where(np.abs(moved) > SEEN * unit, moved, 0.0)
+        return found
