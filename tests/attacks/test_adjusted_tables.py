@@ -14,8 +14,9 @@ from suffice.errors import GuardError
 from suffice.release.tables import publish
 from suffice.seed import Seed
 from suffice.tables.adjust.adjust import adjust
-from suffice.tables.adjust.information import bits_left
-from suffice.tables.methods.adjust import Adjust
+from suffice.tables.adjust.information import OPEN, bits_left
+from suffice.tables.adjust.moments import CellSets
+from suffice.tables.methods.adjust import Adjust, slices
 from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
 from tests.tables.test_adjust import ACCEPT, made, some
@@ -85,11 +86,11 @@ def test_least_sizes_are_stopped():
         adjust(table, some(table), sizes="least")
 
 
-def fitting(table: Table, published: Array) -> list[Array]:
+def fitting(table: Table, published: Array, times: float = 1.0) -> list[Array]:
     """Tables of whole numbers that could be the original of a published one with slope 1: all are tried.
 
     Changed cells show by their digits. With sums and the mean kept, two of them, u, tell the others: y = B u; and the
-    slope is b'y = y'y in the inner cells, which a second one solves for every first one.
+    slope is b'y = y'y in the inner cells, the variance 2 b'y = y'y, which a second one solves for every first one.
     """
     inner = np.setdiff1d(np.arange(len(table)), table.totals)
     here = np.flatnonzero(np.abs(published - np.rint(published)) > 1e-7)
@@ -98,7 +99,7 @@ def fitting(table: Table, published: Array) -> list[Array]:
     assert N.shape[1] == 2
     two = qr(N.T, pivoting=True)[2][:2]
     B = N @ np.linalg.inv(N[two])
-    Q, L = B.T @ (w[:, None] * B), B.T @ (w * (published[here] - published[inner].mean())) / 2
+    Q, L = B.T @ (w[:, None] * B), times * B.T @ (w * (published[here] - published[inner].mean())) / 2
     u = published[here[two[0]]] - np.arange(2 * published[here[two[0]]])
     b, c = 2 * u * Q[0, 1] - 2 * L[1], Q[0, 0] * u**2 - 2 * L[0] * u
     root = np.sqrt(np.maximum(b**2 - 4 * Q[1, 1] * c, 0))
@@ -110,20 +111,54 @@ def fitting(table: Table, published: Array) -> list[Array]:
     return found
 
 
-def test_exact_slopes_of_whole_numbers_tell_the_table():
-    for k in range(3):
-        table = made(k, (6, 7))
-        levels = some(table, secret=1, seed=k)
-        released = adjust(table, levels, keep="slope", seed=Seed.for_tests(k))
-        here = released.changes["v"] != 0
-        (original,) = fitting(table, released.cells())
-        assert np.array_equal(original, table.values["v"][here])
-        assert bits_left(table, released.changes, released.statistics) < -10
+def test_exact_slopes_of_whole_numbers_tell_the_table_unless_more_cells_change(monkeypatch: pytest.MonkeyPatch):
+    table, levels = made(1, (6, 7)), some(made(1, (6, 7)), secret=1)
+    with monkeypatch.context() as without:
+        without.setattr("suffice.tables.adjust.search.OPENING", ())
+        for key in range(3):
+            released = adjust(table, levels, keep="slope", seed=Seed.for_tests(key))
+            (original,) = fitting(table, released.cells())
+            assert np.array_equal(original, table.values["v"][released.changes["v"] != 0])
+            assert bits_left(table, released.changes, [levels], released.statistics) < -10
         assert levels_of(table, levels, Adjust(keep="slope"))["information"] == "stop"
         assert "information" not in levels_of(table, levels, Adjust(keep="means"))
-    table = made(1, (8, 9))
-    many = some(table, secret=10)
-    assert "information" not in levels_of(table, many, Adjust(keep="moments", gap=0.05))
+    for key in range(3):
+        opened = adjust(table, levels, keep="slope", seed=Seed.for_tests(key))
+        assert (np.abs(opened.changes["v"]) > 0.5).sum() > 30
+        assert bits_left(table, opened.changes, [levels], opened.statistics) >= OPEN
+    assert "information" not in levels_of(table, levels, Adjust(keep="slope"))
+
+
+@pytest.mark.parametrize("key", range(2))
+def test_an_exact_variance_of_few_whole_numbers_leaves_few_tables_unless_more_cells_change(
+    key: int, monkeypatch: pytest.MonkeyPatch
+):
+    table, levels = made(2, (6, 7)), some(made(2, (6, 7)), secret=1, seed=2)
+    opened = adjust(table, levels, keep="moments", seed=Seed.for_tests(key))
+    assert bits_left(table, opened.changes, [levels], opened.statistics) >= OPEN
+    monkeypatch.setattr("suffice.tables.adjust.search.OPENING", ())
+    released = adjust(table, levels, keep="moments", seed=Seed.for_tests(key))
+    published, y = released.cells(), np.abs(released.changes["v"])
+    here = np.abs(published - np.rint(published)) > 1e-7
+    most, least = np.maximum(y, 1.5 * levels.upper)[here], levels.upper[here] - 1e-6
+    away = [(x, np.abs(published[here] - x)) for x in fitting(table, published, 2.0)]
+    near = {tuple(x) for x, off in away if (off <= most).all() and (off >= least).all()}
+    assert tuple(table.values["v"][here]) in near
+    assert len(near) <= 4
+    assert bits_left(table, released.changes, [levels], released.statistics) < 0
+
+
+def test_a_set_whose_few_cells_are_told_is_not_hidden_by_another():
+    table = made(4, (4, 8), names=("v",))
+    planes = slices(table, "d0", ["0-0", "0-1"])
+    y = np.zeros(len(table))
+    y[planes["0-0"][:3]] = 5.0, -3.5, -1.5
+    rng = np.random.default_rng(1)
+    kept = CellSets.of(table, ["v"], planes).promise("moments")
+    alone = bits_left(table, {"v": y}, [some(table)], kept)
+    y[planes["0-1"]] = rng.uniform(40, 90, len(planes["0-1"]))
+    assert alone < 10
+    assert bits_left(table, {"v": y}, [some(table)], kept) < 10
 
 
 def levels_of(table: Table, levels: Sensitivity, method: Adjust) -> dict[str, str]:

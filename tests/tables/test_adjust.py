@@ -14,6 +14,7 @@ from suffice.seed import Seed
 from suffice.statistics.safe_cells import SafeCells
 from suffice.tables.adjust.adjust import Adjustment, adjust
 from suffice.tables.adjust.kernel import TableKernel
+from suffice.tables.adjust.search import AdjustmentSearch
 from suffice.tables.adjust.whole import network
 from suffice.tables.columns import columns_of_file, numbers_of
 from suffice.tables.sensitivity import Prior, Sensitivity, find_sensitive
@@ -299,6 +300,34 @@ def test_equations_that_fit_only_in_their_linear_parts_are_named():
     adjust(table, secret, known=ends, capacity={"v": np.array([100.0, 2, 3.5, 2])}, **how)
     with pytest.raises(InfeasibleError, match=r"the variance of v cannot be kept\.\nOne of these may .* capacities"):
         adjust(table, secret, known=ends, capacity={"v": np.array([100.0, 2, 3.2, 2])}, **how)
+
+
+def test_other_directions_are_tried_where_some_have_no_exact_moments(monkeypatch: pytest.MonkeyPatch):
+    table = made(2, (4, 6))
+    secret = some(table, secret=10, seed=2)
+
+    def exact(key: int) -> bool:
+        try:
+            return holds(adjust(table, secret, keep="moments", gap=0.05, seed=Seed.for_tests(key)))
+        except InfeasibleError:
+            return False
+
+    assert exact(1)
+    monkeypatch.setattr(AdjustmentSearch, "_chosen", once(AdjustmentSearch._chosen))
+    assert not exact(1)
+
+
+def once(chosen: Any) -> Any:
+    """Directions as they are found first, and no others."""
+    calls = list[int]()
+
+    def found(*given: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 1:
+            raise Contradiction("no others")
+        return chosen(*given)
+
+    return found
 
 
 def test_no_time_no_table_and_a_listener_may_end_it():

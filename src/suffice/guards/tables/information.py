@@ -12,7 +12,8 @@ LEAST = 10.0
 def information(risk: TableRisk) -> Finding | None:
     """Exact slopes or second moments, with few changed cells that are known to be whole numbers: stop.
 
-    Who tries all whole numbers that keep the equations finds few tables with these statistics, or the one.
+    Who tries all whole numbers that keep the equations finds few tables with these statistics, or the one. An
+    adjustment changes more cells for that; here bounds, capacities or fixed cells leave no room, or cells are few.
     """
     left = risk.facts.get("bits_left", float("inf"))
     if left >= LEAST:
@@ -22,6 +23,6 @@ def information(risk: TableRisk) -> Finding | None:
         "stop",
         "Changed cells show by their digits, and statistics that are kept exactly leave few tables of whole numbers, "
         "or the original alone.",
-        "Keep means only, ask for whole numbers (whole: statistics are near, not exact), or keep moments of larger "
-        "sets and tables, where more cells change.",
+        "Keep means only, ask for whole numbers (whole: statistics are near, not exact), or let more cells change: "
+        "larger capacities, fewer fixed cells, larger sets.",
     )

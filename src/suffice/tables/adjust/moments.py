@@ -112,16 +112,35 @@ def _row(cells: Places, numbers: Array, width: int) -> sparse.csr_array:
     return sparse.csr_array((numbers, (np.zeros(len(cells), dtype=np.int64), cells)), shape=(1, width))
 
 
-def newton(problem: Problem, family: CellSets, keep: str, kernels: Sequence[TableKernel], y: Array) -> Array:
-    """Least-norm steps in the kernel of T, on the cells off their bounds, until nothing is left but the last digits."""
-    found, a = y, problem.original
-    by = steps(np.split(a, len(kernels)), FINEST)
-    for zeros in (True, False):  # unchanged cells stay so, where the others suffice
-        found = _stepped(problem, family, keep, kernels, by, y, zeros)
-        exact = all(ratio <= BOUND for _, ratio in family.promise(keep).ratios(a, a + found).values())
-        if exact and problem.fits(found, drift(kernels, by)):
+def newton(
+    problem: Problem,
+    family: CellSets,
+    keep: str,
+    kernels: Sequence[TableKernel],
+    y: Array,
+    more: tuple[Array, Flags] | None = None,
+) -> Array:
+    """Least-norm steps in the kernel of T, on the cells off their bounds, until nothing is left but the last digits.
+
+    more: what cells change by beside, so that unchanged ones do not stay so; and those that stay as they are
+    """
+    found = y
+    for zeros in (True, False) if more is None else (False,):  # unchanged cells stay so, where the others suffice
+        found = _stepped(problem, family, keep, kernels, y, zeros, more)
+        if exactly(problem, family, keep, kernels, found):
             break
     return found
+
+
+def exactly(problem: Problem, family: CellSets, keep: str, kernels: Sequence[TableKernel], y: Array) -> bool:
+    """Whether all statistics are kept to the last digits, by changes within their bounds."""
+    a = problem.original
+    kept = family.promise(keep).ratios(a, a + y).values()
+    return all(ratio <= BOUND for _, ratio in kept) and problem.fits(y, drift(kernels, _finest(problem, kernels)))
+
+
+def _finest(problem: Problem, kernels: Sequence[TableKernel]) -> list[float]:
+    return steps(np.split(problem.original, len(kernels)), FINEST)
 
 
 def _stepped(
@@ -129,14 +148,17 @@ def _stepped(
     family: CellSets,
     keep: str,
     kernels: Sequence[TableKernel],
-    by: Sequence[float],
     y: Array,
     zeros: bool,
+    more: tuple[Array, Flags] | None,
 ) -> Array:
+    by = _finest(problem, kernels)
     sums = sparse.csr_array(sparse.block_diag([each.sums for each in kernels], format="csr"))
     bound, held = _at_bounds(problem, y, zeros)
+    if more is not None:
+        bound, held = np.where(more[1] & ~held, y, bound), held | more[1]
     fixed = sums[np.flatnonzero(held)].toarray()
-    best = y = rounded(kernels, np.where(held, bound, y), by)
+    best = y = rounded(kernels, np.where(held, bound, y) + (0.0 if more is None else more[0]), by)
     least = np.inf
     for _ in range(ROUNDS):
         off = family.off(keep, y)

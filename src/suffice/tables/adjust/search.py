@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,14 +12,15 @@ from suffice.errors import InfeasibleError
 from suffice.rows.threads import one_blas_thread
 from suffice.tables.adjust.adjustment import LEVELS
 from suffice.tables.adjust.explain import explain
+from suffice.tables.adjust.information import OPEN, bits_left
 from suffice.tables.adjust.kernel import FINEST, TableKernel, drift, rounded, steps
-from suffice.tables.adjust.moments import CellSets, newton
+from suffice.tables.adjust.moments import CellSets, exactly, newton
 from suffice.tables.adjust.problem import Problem, Signs
 from suffice.tables.adjust.request import AdjustmentRequest, Limits
 from suffice.tables.adjust.signs import LARGE, Budget, Directions, alternating, blocks, exact, ordering
 from suffice.tables.adjust.squares import descended, squares
 from suffice.tables.adjust.whole import whole_changes
-from suffice.tables.solver import Contradiction
+from suffice.tables.solver import Contradiction, NoAnswer
 
 EASE = 0.05
 """Gap of the programme that looks for room where drawn sizes have none."""
@@ -26,6 +28,12 @@ PROVEN = 3e-6
 """Of the cost: a gap that the solver's last digits, and the key's share of the cost, may make."""
 NEAR = 0.01
 """Gap of the programme where second moments are kept: its linear parts are not the last word."""
+TURNS, TURN = 3, 0.3
+"""How often other directions are tried where some have no exact statistics, and what the key adds to their cost."""
+HOLDS = 5
+"""How often cells that left their bounds are held."""
+OPENING = (1 / 32, 1 / 8, 1 / 2, 1.0)
+"""Of the mean level: what cells change by that need not, where too little is left open."""
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -127,20 +135,16 @@ class AdjustmentSearch:
         return replace(choice, bound=bound) if asked.objective == "largest" else choice
 
     def finished(self, problem: Problem, y: Array) -> tuple[Array, dict[str, int]]:
-        """Changes whose sums hold to the last digit, within their bounds; and decimals of cells that have few.
-
-        The second moments' equations are linearised in turn and met, and then all statistics to the last digits.
-        """
+        """Changes whose sums hold to the last digit, within their bounds; and decimals of cells that have few."""
         asked, kernels = self.asked, [TableKernel(self.asked.table)] * len(self.asked.given)
         originals = np.split(problem.original, len(kernels))
         by = steps(originals, problem.digits)
         if self.family is not None and asked.keep is not None:
-            signs = problem.signs_of(y)
-            for _ in range(3 if asked.keep == "moments" else 0):
-                y = self._settled(problem, signs, y)
             by = steps(originals, FINEST)
             with one_blas_thread():
-                y = newton(problem, self.family, asked.keep, kernels, y)
+                problem, y = self._met(problem, self.family, asked.keep, kernels, y)
+                if not asked.whole:
+                    y = self._opened(problem, self.family, asked.keep, kernels, y)
         if asked.whole:
             generator = asked.stream.generator("whole")
             return self._checked(problem, whole_changes(problem, kernels, y, self.limit.seconds, generator)), {}
@@ -157,12 +161,70 @@ class AdjustmentSearch:
             raise InfeasibleError("The adjustment left its bounds in the last step.\nRaise q or the capacities.")
         return y
 
-    def _settled(self, problem: Problem, signs: Signs, y: Array) -> Array:
-        near = self._with_statistics(problem, y)
-        try:
-            return squares(near, signs) if self.asked.objective == "l2" else near.solve(signs)[0]
-        except Contradiction as error:
-            raise self.why(problem, signs, y) from error
+    def _met(
+        self, problem: Problem, family: CellSets, keep: str, kernels: Sequence[TableKernel], y: Array
+    ) -> tuple[Problem, Array]:
+        """All statistics to the last digits, second moments' equations linearised in turn.
+
+        Where the directions have none, others are chosen: at these equations, with all the room above the sizes, and
+        then such as the key makes cheaper.
+        """
+        room = self.asked.problem(*self.limits, ends=False)
+        wide = replace(problem, low=room.low, high=room.high)
+        first: tuple[Problem, Array] | None = None
+        why: tuple[Contradiction, Signs, Array] | None = None
+        for number, given in enumerate((problem, problem, wide, *[wide] * TURNS)):
+            start = at = y
+            try:
+                if number:
+                    turned = 2 * self.asked.draws(f"turn {number}") - 1 if number > 2 else 0.0
+                    more = np.where(problem.sensitive, TURN * turned, 0.0)
+                    tilted = replace(given, tilt=more if problem.tilt is None else problem.tilt + more)
+                    start = self._chosen(self._with_statistics(tilted, y if number < 3 else None)).y
+                signs = problem.signs_of(start)
+                for _ in range(3 if keep == "moments" else 0):
+                    at, near = start, self._with_statistics(given, start)
+                    start = squares(near, signs) if self.asked.objective == "l2" else near.solve(signs)[0]
+            except Contradiction as error:
+                why = why or (error, problem.signs_of(at), at)
+                continue
+            except NoAnswer:
+                continue
+            found = newton(given, family, keep, kernels, start)
+            if self.asked.whole or exactly(given, family, keep, kernels, found):
+                return given, found
+            first = first or (given, found)
+        if first is None and why is not None:
+            raise self.why(problem, *why[1:]) from why[0]
+        return first or (problem, y)
+
+    def _opened(self, problem: Problem, family: CellSets, keep: str, kernels: Sequence[TableKernel], y: Array) -> Array:
+        """Where exact statistics of few changed cells would tell the original, more cells change, as the key draws."""
+        given, kept = self.asked.given, family.promise(keep)
+        level = np.concatenate(
+            [np.full(len(x.sensitive), x.upper[x.sensitive].mean() if x.sensitive.any() else 0.0) for x in given]
+        )
+        shares, best = 2 * self.asked.draws("more") - 1, y
+
+        def left(changes: Array) -> float:
+            own = dict(zip(self.asked.names, np.split(changes, len(given)), strict=True))
+            return bits_left(self.asked.table, own, given, kept)
+
+        bits = left(y)
+        for share in OPENING:
+            if bits >= OPEN:
+                break
+            stay = problem.sensitive | ~problem.movable
+            for _ in range(HOLDS):
+                more = np.clip(shares * share * level, (problem.low - y) / 2, (problem.high - y) / 2)
+                found = newton(problem, family, keep, kernels, y, (np.where(stay, 0.0, more), stay))
+                beyond = (found < problem.low) | (found > problem.high)
+                if not (beyond & ~stay).any():
+                    break
+                stay = stay | beyond  # these stay as they were
+            if exactly(problem, family, keep, kernels, found) and left(found) > bits:
+                best, bits = found, left(found)
+        return best
 
     def costs(self, problem: Problem, y: Array, choice: Directions) -> tuple[float, float]:
         """What was reached by the objective, and the bound where it is one for what was asked."""
