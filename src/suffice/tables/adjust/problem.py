@@ -75,11 +75,14 @@ class Problem:
     def cost(self, y: Array) -> float:
         return float(self.weights @ np.abs(y))
 
-    def fits(self, y: Array, slack: Array | float = 0.0) -> bool:
-        """Whether changes are safe and within their bounds, but for the last digits: some more of each cell's own."""
+    def misfits(self, y: Array, slack: Array | float = 0.0) -> Flags:
+        """Cells that are not safe, or beyond their bounds by more than the last digits, and some more of their own."""
         safe = far_enough(self.original, y, self.down, self.up)
         inside = (y >= self.low - slack + NEAR * self.low) & (y <= self.high + slack + NEAR * self.high)
-        return bool((safe | ~self.sensitive).all() and inside.all())
+        return np.asarray(~inside | (self.sensitive & ~safe))
+
+    def fits(self, y: Array, slack: Array | float = 0.0) -> bool:
+        return not self.misfits(y, slack).any()
 
     def least_cost(self, bound: float) -> float:
         """What no changes cost less than, from what they do not with the key's share of it."""

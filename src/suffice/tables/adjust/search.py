@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.errors import InfeasibleError
+from suffice.errors import InfeasibleError, count_of
 from suffice.rows.threads import one_blas_thread
 from suffice.tables.adjust.adjustment import LEVELS
 from suffice.tables.adjust.explain import explain
@@ -157,8 +157,15 @@ class AdjustmentSearch:
         return self._checked(problem, rounded(kernels, y, by), drift(kernels, by)), {}
 
     def _checked(self, problem: Problem, y: Array, slack: Array | float = 0.0) -> Array:
-        if not problem.fits(y, slack):
-            raise InfeasibleError("The adjustment left its bounds in the last step.\nRaise q or the capacities.")
+        wrong = np.flatnonzero(problem.misfits(y, slack))
+        if len(wrong):
+            value, cell = divmod(int(wrong[0]), len(self.asked.table))
+            first = f"{self.asked.names[value]} of {self.asked.table.label(cell)}"
+            kept = f" with exact {self.asked.keep}" if self.asked.keep and not self.asked.whole else ""
+            raise InfeasibleError(
+                f"No adjustment was found{kept}: {count_of(len(wrong), 'cell')} would leave what they may change by; "
+                f"the first: {first}.\nRaise q or the capacities, or keep fewer statistics."
+            )
         return y
 
     def _met(
