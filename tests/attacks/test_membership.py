@@ -93,3 +93,19 @@ def test_the_end_of_a_column_is_no_end_of_its_draws(families: tuple[str, ...]) -
     assert abs(rng.uniform(0, 93.7, 20_000).max() - 93.7) < 0.1
     made = protect(column, Roles(confidential=["a"]), Distort(families=families, m=20_000, level=0.2)).frame
     assert abs(made["a"].max() - 93.7) > 3
+
+
+@pytest.mark.parametrize("method", [Bootstrap(h=1.0), LatinHypercube()])
+def test_a_lone_giant_is_read_off_draws_that_stay_near(method: Bootstrap | LatinHypercube) -> None:
+    """One column: no record is told by its neighbours, and the largest firm is known to be in the file."""
+    frame = money()[["a", "b"]]
+    frame.loc[0, "a"] = 10 * frame["a"].max()
+    giant, roles, rng = frame["a"].max(), Roles(confidential=["a", "b"]), np.random.default_rng(1)
+    drawn = [np.abs(rng.choice(frame["a"], 300) / giant - 1).min() < 0.05 for _ in range(100)]
+    assert 0.5 < np.mean(drawn) < 0.75  # whoever draws with replacement
+    near = protect(frame, roles, Bootstrap(h=0.05))
+    assert {f.rule: f.level for f in near.findings}["giants"] == "stop"
+    assert near.assessment.held_out.giants["a"] > 0.5
+    healed = protect(frame, roles, method)
+    assert "giants" not in {f.rule for f in healed.findings}
+    assert np.abs(healed.frame["a"] / giant - 1).min() > 0.01

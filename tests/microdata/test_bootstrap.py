@@ -45,3 +45,10 @@ def test_bounds_are_reflected_and_said() -> None:
     assert release.frame["b"].between(0, 20).all()
     assert "reflected at the bounds of a, b" in release.certificate.text()
     assert protect(frame, Roles(confidential=["a", "b"]), Bootstrap(h=1.0)).frame["a"].min() < 0
+
+
+def test_reflection_is_said_to_users() -> None:
+    frame, bounds = pd.DataFrame(skewed(), columns=["a", "b"]), ({"a": (0, None)}, ())
+    bound, free = (protect(frame, Roles(confidential=["a", "b"], bounds=each), Bootstrap()) for each in bounds)
+    assert any("reflected" in note for note in bound.certificate.notes)
+    assert not any("reflected" in note for note in free.certificate.notes)

@@ -243,7 +243,8 @@ def shares(x: Array) -> Frequencies | None:
 def frequencies(x: Array) -> Frequencies:
     """The values of a column of few, those of one or two records as the nearest other; else shares of intervals.
 
-    The interval with most records times its width is halved, until there are as many as n tells, 8 to 20.
+    The interval with most records times its width is halved, until there are as many as n tells, 8 to 20; one with one
+    or two records, which would tell where these are, is then joined to its neighbours.
 
     >>> frequencies(np.array([0.0] * 50 + [10.0] * 49 + [700.0])).share.tolist()
     [0.5, 0.5]
@@ -254,14 +255,30 @@ def frequencies(x: Array) -> Frequencies:
         nearest = np.abs(values[:, None] - shared).argmin(axis=1)
         return Frequencies(shared, shared, np.bincount(nearest, many) / len(x))
     count = int(np.clip(np.ceil(1 + np.log2(len(x))), *INTERVALS))
-    inorder, ends = np.sort(x), np.array(round_ends(x))
+    inorder = np.sort(x)
+    for more in range(count, 4 * INTERVALS[1], 4):
+        ends, place = _joined(inorder, _halved(inorder, more))
+        if len(ends) > INTERVALS[0]:
+            break
+    return Frequencies(ends[:-1], ends[1:], np.diff(place) / len(x))
+
+
+def _halved(x: Array, count: int) -> Array:
+    """Ends of intervals, of which always the one with most records times its width was halved; x: in order."""
+    ends = np.array(round_ends(x))
     while len(ends) <= count:
-        inside = np.diff(np.searchsorted(inorder, ends))
-        widest = int(np.argmax(inside * np.diff(ends)))
+        widest = int(np.argmax(np.diff(np.searchsorted(x, ends)) * np.diff(ends)))
         ends = np.insert(ends, widest + 1, ends[widest : widest + 2].mean())
-    inside = np.diff(np.searchsorted(inorder, ends)).astype(np.float64)
-    inside[-1] += len(x) - inside.sum()  # the largest value is inside
-    return Frequencies(ends[:-1], ends[1:], inside / len(x))
+    return ends
+
+
+def _joined(x: Array, ends: Array) -> tuple[Array, NDArray[np.int64]]:
+    """The same without intervals of one or two records, and how many records are below each end."""
+    place = np.append(np.searchsorted(x, ends[:-1]), len(x))  # the largest value is inside
+    while len(few := np.flatnonzero((np.diff(place) > 0) & (np.diff(place) < OWN))) and len(place) > 2:
+        gone = int(few[-1]) or 1  # where an interval begins that is joined to the one below; the first, to that above
+        ends, place = np.delete(ends, gone), np.delete(place, gone)
+    return ends, place
 
 
 def by_ranks(x: Array, drawn: Array, draws: np.random.Generator) -> Array:

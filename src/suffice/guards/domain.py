@@ -27,6 +27,8 @@ def domain(risk: Assessment) -> Finding | None:
     said += ["They are not clipped, which would change what is kept."] * bool(words or more)
     said += [f"Exact zeros go: {listed(gone)}."] * bool(gone)
     asked = f"Ask for bounds{' of these columns by name' * bool(more)} and use rotate, also after another method"
+    if risk.drawn:
+        asked = "Ask for bounds and bootstrap, which reflects; or for as many records, with restore and rotate behind"
     ways = [asked] * bool(words or more) + ["rotate, alone, keeps zeros" if gone else ""]
     remedy = "; ".join([*filter(None, ways), "or tell the users of the release."])
     return Finding(

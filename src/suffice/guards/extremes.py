@@ -18,10 +18,13 @@ def extremes(risk: Assessment) -> Finding | None:
     request = risk.request
     if request.shared or request.independent or not columns or len(columns) < WARN * len(request.confidential):
         return None
+    less = (
+        "Ask for less correlation with the original, use IPSO, or protect the largest records apart (outliers-apart)."
+    )
     return Finding(
         "extremes",
         "warn",
         f"In {listed(columns)} the record that lies farthest out is so in the release too, within 5 % of the range.",
-        "Ask for less correlation with the original, use IPSO, or protect the largest records apart (outliers-apart).",
+        "Ask for a larger h (bootstrap), or use resize or IPSO." if risk.held_out.ends else less,
         {"columns": len(columns), "ends": ends},
     )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from suffice.guards.finding import Finding
-from suffice.guards.wording import listed, share
+from suffice.guards.wording import beyond, listed, share
 from suffice.risk.assessment import Assessment
 from suffice.risk.closeness import GIANTS as STOP
+
+HANDED = 0.5
+"""Of draws that a lone giant's value is found in: one drawn with replacement is there in 63 %."""
 
 
 def giants(risk: Assessment) -> Finding | None:
@@ -25,6 +28,18 @@ def giants(risk: Assessment) -> Finding | None:
             "Use IPSO, which keeps the variance alone; release its logarithm; or leave that record out.",
             {"columns": ", ".join(risk.cells.shown)},
         )
+    drawn = {name: share for name, share in risk.held_out.giants.items() if share > HANDED}
+    if drawn:
+        most = max(drawn.values())
+        return Finding(
+            "giants",
+            "stop",
+            f"In {listed(drawn)} one record lies far beyond all others, and {beyond(most, HANDED)} of trial draws have "
+            "a value within 5 % of its distance: whoever knows that it is there reads it off.",
+            "Ask for a larger h (bootstrap: h=1), use latin-hypercube, which draws between the two largest values, or "
+            "resize; or leave the giants out.",
+            {"columns": len(drawn), "handed on": round(most, 3)},
+        )
     found = {
         name: each
         for name, each in risk.closeness.giants.items()
@@ -39,7 +54,8 @@ def giants(risk: Assessment) -> Finding | None:
             "warn",
             f"Every original value leaves, if for another record, and so do those that lie farthest out in "
             f"{listed(found)}: whoever knows who is the largest reads its value off.",
-            "Let restore and then rotate follow, which gives new values; use IPSO; or leave the giants out.",
+            "Use IPSO, or behind a method of numbers restore and then rotate, which give new values; or leave the "
+            "giants out.",
             {"columns": len(found), "handed on": worst.found / worst.of, "chance": worst.chance / worst.of},
         )
     return Finding(

@@ -59,6 +59,10 @@ class Synthetic(Method):
         """Sentences for the data holder about what was learnt."""
         return ()
 
+    def noted(self, design: Design) -> tuple[str, ...]:
+        """Sentences for whoever uses the release."""
+        return ()
+
     @abstractmethod
     def draw(self, mean: Array, R: Array, model: Any, count: int, stream: Stream) -> Array:
         """`count` records of a group, as numbers: a category is the number of its level, counted from 1.

@@ -78,6 +78,11 @@ class Bootstrap(Synthetic):
         ]
         return (f"{moved}{'; reflected at the bounds of ' * bool(bounded)}{', '.join(bounded)}.",)
 
+    def noted(self, design: Design) -> tuple[str, ...]:
+        if not design.roles.bounds:
+            return ()
+        return ("values beyond a bound are reflected at it, so that means and variances near one are moved",)
+
     def draw(self, mean: Array, R: Array, model: SmoothKernel, count: int, stream: Stream) -> Array:
         draws, (n, p) = stream.generator("bootstrap"), model.Y.shape
         h = self.bandwidth(n, p)

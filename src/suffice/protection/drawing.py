@@ -100,11 +100,12 @@ def _learnt(original: Original, method: Synthetic, strata: Strata) -> Iterator[t
     for chunk in strata.chunks(original.rows, design.columns):
         small = small_strata(chunk, strata, design, wanted)
         for number, _, part in chunk:
-            model = method.learn(part(), design) if method.learns else None
+            held = part()
+            held.coding = original.rows.coding
+            model = method.learn(held, design) if method.learns else None
             if number in small:
                 yield small[number][0].learnt(small[number][1]), model
             else:
-                held = part()
                 own = weighing(design, held)
                 profile = Matrices(own, False).profile(held)
                 yield Original(held, own, profile, None, original.stream).learnt()[0], model
@@ -167,7 +168,8 @@ def notes(original: Original, method: Synthetic, counts: Counts, sizes: Array) -
     """What a reader of the release must know of its records."""
     found = [
         f"{counts.sum():,} records drawn anew in place of {original.rows.n:,}: "
-        "none of them stands for one of the original"
+        "none of them stands for one of the original",
+        *method.noted(original.design),
     ]
     if "covariance" not in method.kept:
         return tuple(found)

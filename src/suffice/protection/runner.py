@@ -143,7 +143,7 @@ class _Loop:
     def _alone(self, number: int, part: Rows) -> Made:
         """One stratum, as if it were the file."""
         names, original = self.strata.confidential[number], self.original
-        design = weighing(original.design.part(names), part)
+        design, part.coding = weighing(original.design.part(names), part), original.rows.coding
         limits = None if original.limits is None else original.limits.part(names)
         profile = Matrices(design, self.started).profile(part)
         own = Original(part, design, profile, limits, original.stream.child(f"group {number}"), original.finish)
