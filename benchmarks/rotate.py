@@ -54,16 +54,13 @@ def timed(task: Records, shape: str, name: str, order: Rows) -> str:
     dealer, ground, state = Dealer.of(task, "given", "free"), Constraints.of(task), task.Y.copy()
     law = Densities.of(task.Y, ground.low, ground.high, shape)
     generator = Seed.for_tests(1).derive("benchmark").generator("sweep")  # as slow as those of a release
+    known = np.full(len(state), np.nan)
 
     def job() -> None:
         groups = dealer.groups(state, 2, generator)
-        kernels()[name](state, ground, law, groups, plain.Chance.drawn(generator, ground, groups))
+        kernels()[name](state, ground, law, groups, plain.Chance.drawn(generator, ground, groups), known)
 
-    with (
-        nullcontext()
-        if name == "numba"
-        else patch("suffice.algorithms.rotation.compass.compiled", lambda records: None)
-    ):
+    with nullcontext() if name == "numba" else patch("suffice.algorithms.rotation.compass.loaded", lambda: None):
         job()
         took, gather = best(job), best(lambda: task.Y[order])
     return f"{took:.3f} s = {took / gather:.1f} gathers"

@@ -76,11 +76,12 @@ def test_many_sweeps_without_bounds_reach_the_null(given: int, groups: str) -> N
     assert walk.canonical <= walk.null
 
 
+@pytest.mark.parametrize("method", [Rotate(sweeps=20, groups="near"), Rotate(most=40)], ids=["original", "drawn"])
 @pytest.mark.parametrize("given", [0, 1])
 def test_a_release_is_the_same_to_the_last_bit_without_the_compiled_kernel(
-    given: int, monkeypatch: pytest.MonkeyPatch
+    given: int, method: Rotate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task, method = skewed(120, 3, given), Rotate(sweeps=20, groups="near")
+    task = skewed(120, 3, given)
     pytest.importorskip("numba")
     monkeypatch.setattr(kernel, "FEW", 0)
     fast = method.mask(task, STREAM).Ystar

@@ -278,7 +278,7 @@ class _Walker:
         progress: Progress | None,
     ) -> None:
         self.Y, self.ground, self.law, self.sums, self.schedule = Y, ground, law, sums, schedule
-        self.apart = np.zeros(0) if sums is None else sums.apart(Y)
+        self.apart, self.known = np.zeros(0) if sums is None else sums.apart(Y), np.full(len(Y), np.nan)
         self.stream, self.progress, self.sweeps = stream, progress, 0
         self.dealer = replace(dealer, kind="random" if dealer.kind == "random" else "given")
         self.first = replace(dealer, kind="near") if dealer.kind == "given" else dealer
@@ -304,8 +304,9 @@ class _Walker:
             groups = dealer.groups(self.Y, self.sweeps, generator)
         chance = Chance.drawn(generator, ground, groups, self.schedule.weight(self.sweeps))
         before = None if self.sums is None else self.Y.copy()
-        kernel(len(self.Y), 1 + (most - self.sweeps if sure else 0))(self.Y, ground, self.law, groups, chance)
+        turn = kernel(len(self.Y), 1 + (most - self.sweeps if sure else 0))
+        turn(self.Y, ground, self.law, groups, chance, self.known)
         if self.sums is not None and before is not None:
-            self.apart = self.sums.accepted(self.Y, before, groups, self.apart, generator)
+            self.apart = self.sums.accepted(self.Y, before, groups, self.apart, generator, self.known)
         if self.progress is not None:
             self.progress("rotating", self.sweeps, most)

@@ -22,11 +22,11 @@ from tests.tolerances import CHANCE
 
 def swept(task: Records, kernel: Kernel, sweeps: int = 3, shape: str = "copula") -> np.ndarray:
     ground, dealer, Y = Constraints.of(task), Dealer.of(task, "given", "kept"), task.Y.copy()
-    law = Densities.of(task.original, ground.low, ground.high, shape)
+    law, known = Densities.of(task.original, ground.low, ground.high, shape), np.full(task.n, np.nan)
     for sweep in range(1, sweeps + 1):
         rng = np.random.default_rng(sweep)
         groups = dealer.groups(Y, sweep, rng)
-        kernel(Y, ground, law, groups, Chance.drawn(rng, ground, groups))
+        kernel(Y, ground, law, groups, Chance.drawn(rng, ground, groups), known)
     return Y
 
 

@@ -97,12 +97,20 @@ class ColumnSums:
         return np.asarray(self._sums(Y[None], None if self.w is None else self.w[None])[0] - self.goal)
 
     def accepted(
-        self, Y: Array, before: Array, groups: NDArray[np.int64], d: Array, generator: np.random.Generator
+        self,
+        Y: Array,
+        before: Array,
+        groups: NDArray[np.int64],
+        d: Array,
+        generator: np.random.Generator,
+        known: Array | None = None,
     ) -> Array:
         """The d of records that were turned group by group, of which those that raise d'd too much are turned back.
 
         A turn under the densities alone is a reversible proposal, and is accepted with the chance that d'd / 2 rises by
         no more than an exponential number.
+
+        known: what is known of records, and of those that are turned back no longer.
         """
         step = max(1, CELLS // (groups.shape[1] * max(1, self.cuts.size)))
         parts = [groups[first : first + step] for first in range(0, len(groups), step)]
@@ -114,6 +122,8 @@ class ColumnSums:
         kept = (_decided if fast is None else fast.decided)(change, drops, d)
         undone = groups[~np.repeat(kept, together)[: len(groups)]].ravel()
         Y[undone] = before[undone]
+        if known is not None:
+            known[undone] = np.nan
         return d
 
     def _change(self, before: Array, after: Array, rows: NDArray[np.int64]) -> Array:

@@ -38,11 +38,14 @@ for _source in _hot:  # a frame for each would cost as much as its work
     register_jitable(inline="always")(_source)
 
 
-def turn(Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Chance) -> None:
+def turn(
+    Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Chance, known: Array | None = None
+) -> None:
     """Turn every group as `suffice.algorithms.rotation.turn` does, in place."""
+    known = np.full(len(Y), np.nan) if known is None else known
     given = (ground.X, ground.root, ground.centred, only_plane(ground, groups.shape[1]))
     held = ((ground.low, ground.high), ground.C, ground.rhs)
-    _groups(Y, groups, (chance.normals, chance.drops, chance.seeds), *given, *held, law.arrays, TRIES)
+    _groups(Y, known, groups, (chance.normals, chance.drops, chance.seeds), *given, *held, law.arrays, TRIES)
 
 
 @_compiled
@@ -90,11 +93,12 @@ def _fetched(A, groups, first) -> float:
 
 
 @_compiled
-def _groups(Y, groups, chance, X, root, centred, three, bounds, C, rhs, law, tries) -> float:
+def _groups(Y, known, groups, chance, X, root, centred, three, bounds, C, rhs, law, tries) -> float:
     g, k, r, read = groups.shape[1], Y.shape[1], X.shape[1], 0.0
     normals, drops, seeds = chance
     y, b, d, new = np.empty((g, k)), np.empty((g, k)), np.empty((g, k)), np.empty((g, k))
     basis, w, own, q = np.empty((r + 2, g)), np.empty(g), np.empty((g, len(C))), np.empty(len(law[6]))
+    logs, density = np.empty(g), len(law[4]) > 0
     for i in range(len(groups)):
         lane, rows = i % AHEAD, groups[i]
         if lane == 0:
@@ -118,25 +122,30 @@ def _groups(Y, groups, chance, X, root, centred, three, bounds, C, rhs, law, tri
                 basis[r, e], basis[r + 1, e] = normals[i, 0, e], normals[i, 1, e]
             orthonormalise(basis)
             circle(y, basis[r], basis[r + 1], w, centred, b, d, new[0], new[1])
-        if _settled(y, b, d, new, drops[i], seeds[i], bounds, C, own, law, q, tries):
+        level = 0.0
+        for e in range(g if density else 0):
+            log = known[rows[e]]
+            level = level + (log_density(y[e], law, q) if np.isnan(log) else log)
+        if _settled(y, b, d, new, level - drops[i], seeds[i], bounds, C, own, law, q, logs, tries):
             for e in range(g):
                 row = rows[e]
                 for j in range(k):
                     Y[row, j] = new[e, j]
+                if density:
+                    known[row] = logs[e]
     return read
 
 
 @_compiled
-def _settled(y, b, d, new, drop, seed, bounds, C, rhs, law, q, tries) -> bool:
-    """Draw the angle of one group and turn it; whether one was found."""
+def _settled(y, b, d, new, level, seed, bounds, C, rhs, law, q, logs, tries) -> bool:
+    """Draw the angle of one group and turn it; whether one was found. logs: log p of the records there."""
     low, high = bounds
-    level = _log_density(y, law, q) - drop
     right = angle(seed, 0)
     left, t = right - 1.0, right
     for attempt in range(1, tries + 1):
         cos, sin = direction(t)
         inside = _within(y, b, d, cos, sin, low, high, new) and _edits_hold(new, C, rhs)
-        if inside and (len(law[4]) == 0 or not _log_density(new, law, q) < level):
+        if inside and (len(law[4]) == 0 or not _log_density(new, law, q, logs) < level):
             return True
         left, right = narrowed(left, right, t)
         t = left + angle(seed, attempt) * (right - left)
@@ -144,10 +153,11 @@ def _settled(y, b, d, new, drop, seed, bounds, C, rhs, law, q, tries) -> bool:
 
 
 @_compiled
-def _log_density(y, law, q) -> float:
+def _log_density(y, law, q, logs) -> float:
     total = 0.0
-    for e in range(len(y) if len(law[4]) else 0):
-        total = total + log_density(y[e], law, q)
+    for e in range(len(y)):
+        logs[e] = log_density(y[e], law, q)
+        total = total + logs[e]
     return total
 
 

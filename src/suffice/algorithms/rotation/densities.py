@@ -26,7 +26,8 @@ EDGE = 5.0
 FEW, TAIL = 10, 0.05
 """Beyond so many records the tail is fitted, to this share of them."""
 REACH = 1.5
-"""Times the farthest distance: from there on values are all but forbidden, faster than any variance could pay for."""
+"""Times the farthest distance on that side: from there on values are all but forbidden, faster than any variance could
+pay for."""
 LEAST = 1e-12
 """No density on the grid is below this share of the highest."""
 LOOSE = 0.05
@@ -122,8 +123,9 @@ class Densities:
         low, high = (float(np.arcsinh((each - centre) / scale)) for each in bounds)
         x, p = _smoothed(np.arcsinh((values - centre) / scale), (low, high))
         away = np.sinh(x)
-        farthest = max(values[-1] - centre, centre - values[0]) / scale
-        p = np.log(np.maximum(p, LEAST * p.max())) - (away / (REACH * farthest)) ** 4
+        ends = np.array([centre - values[0], values[-1] - centre]) / scale
+        ends = np.where(np.isfinite(bounds) | (ends <= 0), ends.max(), ends)  # at a bound nothing needs to end
+        p = np.log(np.maximum(p, LEAST * p.max())) - (away / (REACH * np.where(away < 0, ends[0], ends[1]))) ** 4
         share = np.exp(p - p.max())
         share = (np.cumsum(share) - share / 2) / share.sum()
         below = float((values < 0).mean()) * (1 - empty) if empty else 0.0

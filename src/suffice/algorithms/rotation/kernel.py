@@ -7,15 +7,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from suffice.algorithms.room import ROOMY
 from suffice.algorithms.rotation import turn
-from suffice.algorithms.rotation.constraints import Constraints
-from suffice.algorithms.rotation.densities import Densities
 
-Kernel = Callable[[NDArray[np.float64], Constraints, Densities, NDArray[np.int64], turn.Chance], None]
+Kernel = Callable[..., None]
+"""Of a state, Constraints, Densities, groups and their Chance, and what is known of records."""
 SWEEP, FEW = 2_500, 300_000
 """What a sweep in NumPy takes before its first record, in records turned; and how many of these take as long as
 loading the compiled loops (measured: 4.9 ms, 1.8 us and .3 to .5 s)."""

@@ -51,7 +51,9 @@ def only_plane(ground: Constraints, size: int) -> bool:
     return ground.plain and size == 3
 
 
-def turn(Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Chance) -> None:
+def turn(
+    Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Chance, known: Array | None = None
+) -> None:
     """Turn every group in a plane of the complement of its given columns, in place.
 
     y(t) = y + (cos t - 1) b + sin t d,   b = u u'y + v v'y,   d = v u'y - u v'y
@@ -59,7 +61,11 @@ def turn(Y: Array, ground: Constraints, law: Densities, groups: Rows, chance: Ch
     with u, v orthonormal and orthogonal to the given columns of the group, all in sqrt(w)-scaled coordinates. The angle
     is a slice of the law on this circle: t is uniform on all angles, then on the bracket around 0 that the angles
     tried so far leave, until every limit holds and log p(y(t)) >= log p(y) - drop (Murray, Adams & MacKay 2010).
+
+    known: log p of every record, nan where it is not known: compiled loops need not work it out again.
     """
+    if known is not None:
+        known[groups] = np.nan
     step = max(1, CELLS // (groups.shape[1] * Y.shape[1]))
     for first in range(0, len(groups), step):
         part = slice(first, first + step)
