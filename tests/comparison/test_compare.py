@@ -263,3 +263,12 @@ def test_the_plan_that_is_recommended_runs(data, tmp_path):
     assert made.method[0].name == found.recommendation.name
     assert made.run().certificate.holds
     assert (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("preset", ["all", "paper"])
+def test_every_candidate_can_be_written_as_a_plan(preset):
+    """Read again, it is the method that was compared."""
+    for each in candidates(preset, ROLES):
+        asked = {"data": {"path": "a.csv"}, "roles": {"confidential": NAMES}, "release": {"path": "b.csv"}}
+        plan = Plan.of({**asked, "method": each.steps})
+        assert Plan.parse(plan.to_toml()).build_method() == each.method, each.name

@@ -27,6 +27,8 @@ QUICK: tuple[Any, ...] = (
     "shuffle",
 )
 """One or two of each kind."""
+EMPTY: tuple[Any, ...] = ({}, (), [])
+"""What stands for nothing where the default is None."""
 DRAWN = (3, 5, 7, 10, 25, 50, 75)
 SWAPPED = (0.05, 0.1, 0.15, 0.2, 0.5, 1.0)
 """Sizes of groups and shares of ranks in Calvino (2017), Table 4."""
@@ -125,10 +127,12 @@ def _steps(method: Method) -> Sequence[Method]:
 
 def _own(step: Method) -> dict[str, Any]:
     """Parameters that are not at their defaults, as a plan has them."""
-    given = {each.name: getattr(step, each.name) for each in declared_parameters(type(step))}
-    plain = {each.name: each.default for each in declared_parameters(type(step))}
-    told = {name: value for name, value in given.items() if name in step.parameters() and value != plain[name]}
-    return {name: _spelt(value) if isinstance(value, Method) else value for name, value in told.items()}
+    plain, found = {each.name: each.default for each in declared_parameters(type(step))}, {}
+    for name, told in step.parameters().items():
+        value = getattr(step, name)
+        if value != plain[name] and not (plain[name] is None and told in EMPTY):
+            found[name] = _spelt(value) if isinstance(value, Method) else "none" if told is None else told
+    return found
 
 
 def _spelt(step: Method) -> str:

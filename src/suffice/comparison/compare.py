@@ -71,7 +71,7 @@ def compare(
     check_accepted(accept or {})
     asked, listening = candidates(methods, roles), listener(progress)
     kinds = open_rows(in_encoding(data, encoding), 1, None).kinds
-    roles.check(kinds)
+    roles.check({**kinds, **{name: "float" for name in roles.confidential if name in kinds}})  # methods know the rest
     plain = [kinds.get(name) in NUMERIC for name in roles.confidential]
     judgement = Judgement.of(limits, loss, keep, measures, any(plain), not all(plain))
     store = None if folder is None else Store(folder)

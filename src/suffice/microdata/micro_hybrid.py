@@ -60,6 +60,11 @@ class Clusters:
 
     def parse(self, text: str) -> tuple[str, ...] | Microaggregate | None:
         partition, _, k = text.strip().partition(":")
+        if partition == Microaggregate.word():  # as methods are written elsewhere: microaggregate:k=12,partition=best
+            given: dict[str, Any] = dict(item.split("=", 1) for item in k.split(",") if item)
+            if not given.keys() <= {"k", "partition", "by"}:
+                raise ValueError
+            return self.read(Microaggregate(**given | {"k": int(given.get("k", Microaggregate.k))}))
         if partition in ("mdav", "best", "univariate") and k.isdecimal():
             return Microaggregate(k=int(k), partition=partition)  # type: ignore[arg-type]
         return Names().parse(text)

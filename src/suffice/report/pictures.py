@@ -121,7 +121,7 @@ class MapPoint(NamedTuple):
 
 def risk_utility_map(points: Sequence[MapPoint], kind: str = "png") -> bytes:
     """Risk against loss with intervals, the frontier joined, the limit drawn: means over runs, nothing of a record."""
-    figure = _figure(8.2, 5.4)
+    figure = _figure(8.2, max(5.4, 0.5 + 0.17 * len(points)))  # all names stand beside it
     axes = figure.add_subplot()
     axes.axvspan(0, 1, color=AFTER, alpha=0.06, linewidth=0)
     axes.axvline(1, color=AFTER, linewidth=0.8, linestyle="--")
