@@ -67,7 +67,7 @@ def _root(
 
 @table.callback()
 def _table() -> None:
-    """Tables: make, find sensitive cells, audit, publish with decimals or adjusted, ask."""
+    """Tables: make, find sensitive cells, suppress, audit, publish with decimals or adjusted, ask."""
     _roomy()
 
 

@@ -42,14 +42,17 @@ class Demand:
     def key(self) -> tuple[object, ...]:
         return self.value, self.cells, self.own
 
-    @property
-    def size(self) -> float:
-        return max(self.below, self.above, self.span)
-
     def sides(self, room: float) -> tuple[float, float]:
         """How far down and up, where the whole span is to be had; room: below."""
         down = min(max(self.below, min(self.span / 2, 1.0 if self.span == POSSIBLE - 1 else np.inf)), room)
         return down, max(self.above, self.span - down)
+
+    def ways(self, room: float) -> list[tuple[float, float]]:
+        """How the span may be had: on both sides, above alone, below alone."""
+        above = self.below, max(self.above, self.span - self.below)
+        below = max(self.below, self.span - self.above), self.above
+        some = [self.sides(room), *([above, below] if self.span > max(self.below, self.above) else [])]
+        return [way for way in some if way[0] <= room]
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed

@@ -57,11 +57,20 @@ class Flow:
         np.add.at(moved, at, np.where(up, 1.0, -1.0) * x[2 * count :])
         return self._spread(moved * unit, unit)
 
-    def one(self, demand: Demand, up: bool, cost: Array, whole: bool = False) -> Array | None:
-        """The cheapest change that takes a demand to its level; None where nothing does."""
+    def cheapest(self, demand: Demand, cost: Array, whole: bool = False) -> list[Array] | None:
+        """Two changes that take a demand to its levels, below and above, in the cheapest way; None where none does."""
         value = sum(sign * self.request.table.values[self.value][cell] for cell, sign in demand.cells)
-        down, rise = demand.sides(float(value) if np.isfinite(self.below).all() else np.inf)
-        goal = rise if up else down
+        best, least = None, np.inf
+        for way in demand.ways(float(value) if np.isfinite(self.below).all() else np.inf):
+            found = [self.one(demand, up, goal, cost, whole) for up, goal in zip((False, True), way, strict=True)]
+            both = [each for each in found if each is not None]
+            paid = float(cost[np.any([each != 0 for each in both], axis=0)].sum()) if len(both) == 2 else np.inf
+            if paid < least:
+                best, least = both, paid
+        return best
+
+    def one(self, demand: Demand, up: bool, goal: float, cost: Array, whole: bool = False) -> Array | None:
+        """The cheapest change that takes a demand so far; None where nothing does."""
         if goal <= 0:
             return np.zeros(len(self.place))
         unit = 1.0 if whole else goal

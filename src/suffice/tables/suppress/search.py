@@ -20,14 +20,16 @@ from suffice.tables.suppress.flow import Flow
 ROUNDS = 50
 """Of audits and repairs, before a pattern is given up."""
 TRIES = 2
-"""Draws of directions for tables of up to SMALL cells, of which the cheapest pattern is taken."""
+"""Draws of directions for tables of up to FEW cells, of which the cheapest pattern is taken."""
+FEW = 500
 SMALL = 2_000
 PASSES = 3
 """Over all changes, each seeing which cells the others use."""
 FREE = 1e-3
 """Of its cost: what a cell costs that is suppressed already: little, so that it is not used without need."""
 REMOVALS = 400
-"""Audits that are spent on removing cells, for a table of SMALL cells; fewer for larger ones."""
+"""Audits that are spent on removing cells, for up to SMALL cells and few targets; half of that for TARGETS of them."""
+TARGETS = 100
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -54,7 +56,7 @@ class PatternSearch:
     def run(self) -> CellPattern:
         """The cheapest of some patterns that pass, without what is not needed."""
         request = self.request
-        tries = TRIES if len(request.table) <= SMALL else 1
+        tries = TRIES if len(request.table) <= FEW else 1
         found = [self.removed(self.first(number)) for number in range(tries)]
         return min(found, key=lambda each: float(request.cost[each.gaps].sum()))
 
@@ -111,10 +113,10 @@ class PatternSearch:
         request, whole = self.request, target.numbers is not None
         free = gaps | request.always
         flow = Flow(request, demand.value, free | request.open, demand.own)
-        for up in (True, False):
-            change = flow.one(demand, up, np.where(gaps | request.always, 0.0, request.cost), whole)
-            if change is None:
-                raise self._infeasible(demand)
+        changes = flow.cheapest(demand, np.where(free, 0.0, request.cost), whole)
+        if changes is None:
+            raise self._infeasible(demand)
+        for change in changes:
             gaps |= (change != 0) & request.open
             points[demand.value].append(request.table.values[demand.value] + change)
 
@@ -161,7 +163,7 @@ class PatternSearch:
 
     def _possible(self, demand: Demand, usable: Flags) -> bool:
         flow = Flow(self.request, demand.value, usable | self.request.primary | self.request.always, demand.own)
-        return all(flow.one(demand, up, self.request.cost) is not None for up in (True, False))
+        return flow.cheapest(demand, self.request.cost) is not None
 
     def removed(self, found: CellPattern) -> CellPattern:
         """Dear cells first: each that the audit can do without is published again; each removal is audited.
@@ -170,7 +172,9 @@ class PatternSearch:
         """
         request, gaps = self.request, found.gaps.copy()
         needed, audits, points = np.zeros(len(gaps), dtype=bool), found.audits, found.points
-        budget = REMOVALS * SMALL**2 // max(len(request.table), SMALL) ** 2
+        targets = sum(len(each.targets) for each in audits.values())
+        size = max(len(request.table), SMALL) / SMALL
+        budget = int(REMOVALS / size**2 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
         waiting = deque(self._order(gaps & ~request.primary))
         while waiting and budget:
             cell, budget = waiting.popleft(), budget - 1
