@@ -283,3 +283,48 @@ def test_a_frame_gives_samples_of_a_population_which_are_pooled_by_t_f(tmp_path:
             suffice.protect(data, roles, Synthesis(m=1, frame=broken))
     with pytest.raises(UsageError, match="given"):
         suffice.protect(data[["y"]], Roles(confidential=["y"]), Synthesis(m=1, frame=units))
+
+
+def test_missing_cells_imputed_and_then_replaced_are_pooled_by_t_m() -> None:
+    rng = np.random.default_rng(7)
+    data = pd.DataFrame({"x": rng.normal(size=200), "sex": rng.choice(["f", "m"], 200)})
+    data["y"] = 2 * data.x + (data.sex == "m") + rng.normal(size=200)
+    whole = data.copy()
+    data.loc[(data.x > 0) & (rng.random(200) < 0.6), "y"] = np.nan  # what is seen is far from all there is
+    data.loc[rng.random(200) < 0.1, "sex"] = None
+    release = drawn(data, Synthesis(m=3, r=2, models="linear"), confidential=["sex", "y"], given="x")
+    assert len(release.frames) == 6
+    assert not any(frame.isna().any().any() for frame in release.frames)
+    means = np.array([frame.y.mean() for frame in release.frames])
+    assert abs(means.mean() - whole.y.mean()) < abs(data.y.mean() - whole.y.mean()) / 3
+    found = suffice.pool(release, "y ~ x")
+    assert (found.rule, found.m) == ("T_M", 6)
+    assert abs(found.estimates[1] - 2) < 0.4
+    assert release.certificate.synthesis["two_stage"] == 2
+    assert not [each for each in release.findings if each.rule == "domain"]
+    with pytest.raises(UsageError, match="all records"):
+        drawn(data, Synthesis(m=3, r=2, where="x > 0"), confidential=["sex", "y"], given="x")
+
+
+def test_where_the_order_is_told_that_of_the_roles_and_of_the_file_decides_nothing() -> None:
+    data, names = people(120), ["age", "income", "smoke"]
+    method = Synthesis(m=1, order=names)
+    one = drawn(data, method, confidential=names, given="C(region)").frame
+    two = drawn(data[[*data][::-1]], method, confidential=names[::-1], given="C(region)").frame
+    pd.testing.assert_frame_equal(one, two[[*one]])
+    with pytest.raises(UsageError, match="'age' twice"):
+        drawn(data, Synthesis(m=1, order=["age", "age"]), confidential=names)
+
+
+def test_several_rules_and_models_in_a_line() -> None:
+    from suffice.catalogue import build
+
+    rules = 'smoke == "a; b -> c" -> cigarettes = -8; age < 18 -> income = missing'
+    method = build("synthesis", {"rules": rules, "models": "income = linear:scale=quantile; smoke = multinomial"})
+    assert isinstance(method, Synthesis)
+    assert method.rules == ('smoke == "a; b -> c" -> cigarettes = -8', "age < 18 -> income = missing")
+    assert {name: str(model) for name, model in method.models} == {
+        "income": "linear:scale=quantile",
+        "smoke": "multinomial",
+    }
+    assert build("synthesis", {"models": "cart:least=20"}) == Synthesis(models="cart:least=20")

@@ -90,6 +90,10 @@ class Method(Exhibit, ABC):
         """How many data sets one request gives."""
         return 1
 
+    def of_set(self, number: int, stream: Stream) -> Method:
+        """As it makes one of its data sets; stream: that of the request, which all of them share."""
+        return self
+
     def then(self, *methods: Method) -> Method:
         """This method, and then others that start from its result."""
         from suffice.method.steps import in_order  # which knows the shapes of methods

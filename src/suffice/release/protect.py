@@ -179,6 +179,7 @@ def _released(
 
     made: list[Release] = []
     for number in range(method.sets):
+        method = method.of_set(number, stream)
         own = stream if method.sets == 1 else stream.child(f"set {number}")
         others = tuple(release.assessment.reach for release in made)
         for luck in range(LUCK):  # a record may meet its own values: such numbers do not leave, others are drawn

@@ -179,6 +179,7 @@ def assess(
     below, apart = like.signs or signs, held_out(done, method)
     related, count = dependent(pair.E, design.confidential), done.rows.n
     drawn = 0 if done.drawn is None else len(next(iter(done.drawn.columns.values())))
+    levels = done.rows.coding.levels if done.rows.coding else {}
     emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
     request = Request.of(method, design, seed, columns)
     if all(
@@ -207,7 +208,9 @@ def assess(
         usual=below.usual(design.confidential, drawn or freedom.n),
         multiplied=signs.counts(below.among(count, drawn).multiplied(design.confidential), design.confidential),
         shapes=_shapes(done, some, sample),
-        zeros_lost={name: each for name, each in emptied.items() if name not in sample.traits},
+        zeros_lost={  # of a category 0 is no number but a missing cell
+            name: each for name, each in emptied.items() if name not in sample.traits and name not in levels
+        },
         two_values=_two_values(some, sample.traits, design.roles.integer),
         broken=dict(seen.get("limits", {})),
         unmoved=like.unmoved,

@@ -15,7 +15,7 @@ from suffice.synthesis.logit import Logit
 from suffice.synthesis.model import SynthesisModel, spelt
 from suffice.synthesis.multinomial import Multinomial
 from suffice.synthesis.ordered import Ordered
-from suffice.synthesis.rule import SkipRule
+from suffice.synthesis.rule import SkipRule, apart
 
 MODELS: Mapping[str, type[SynthesisModel]] = {
     kebab(each.__name__): each for each in (Cart, Kernel, Linear, Logit, Multinomial, Ordered)
@@ -33,7 +33,10 @@ class Population(Data):
 class ModelRule:
     """A model for all columns, or one for each of some by name; none: trees."""
 
-    allowed: str = "a model such as cart:least=20 for all columns, or models by column, or none (cart)"
+    allowed: str = (
+        "a model such as cart:least=20 for all columns, or models by column (on the command line with semicolons "
+        "between them: income = linear; sex = logit), or none (cart)"
+    )
 
     def read(self, value: object) -> tuple[tuple[str, SynthesisModel], ...]:
         if isinstance(value, Mapping):
@@ -43,7 +46,12 @@ class ModelRule:
         return () if value is None else (("", spelt(value, MODELS)),)
 
     def parse(self, text: str) -> tuple[tuple[str, SynthesisModel], ...]:
-        return self.read(None if text.strip().lower() == "none" else text.strip())
+        if text.strip().lower() == "none":
+            return ()
+        pairs = [each.partition("=") for each in text.split(";") if each.strip()]
+        if pairs and all(sign and ":" not in name for name, sign, _ in pairs):
+            return self.read({name.strip(): model for name, _, model in pairs})
+        return self.read(text.strip())
 
     @staticmethod
     def _name(name: object) -> str:
@@ -73,7 +81,7 @@ class ConditionRule:
 class SkipRules:
     """Skip patterns."""
 
-    allowed: str = 'rules such as smoke == "NO" -> nociga = -8'
+    allowed: str = 'rules such as smoke == "NO" -> nociga = -8 (on the command line with semicolons between them)'
 
     def read(self, value: object) -> tuple[str, ...]:
         rules = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
@@ -82,4 +90,4 @@ class SkipRules:
         return tuple(" ".join(SkipRule.read(str(each)).text.split()) for each in rules)
 
     def parse(self, text: str) -> tuple[str, ...]:
-        return self.read([text] if text.strip() else [])
+        return self.read([each for each in apart(text, ";") if each.strip()])

@@ -10,6 +10,7 @@ from suffice.design.condition import parse as condition
 from suffice.errors import InputError, UsageError
 
 WRITTEN = 'Write it as: smoke == "NO" -> nociga = -8, with a number, text in quotes, or missing.'
+QUOTES = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 SETTLED = re.compile(r"\s*(?:`([^`]+)`|([^\s=`]+))\s*=\s*(.+?)\s*", re.DOTALL)
 
 
@@ -28,9 +29,9 @@ class SkipRule:
 
     @classmethod
     def read(cls, text: str) -> SkipRule:
-        when, arrow, then = text.partition("->")
-        settled = SETTLED.fullmatch(then)
-        if not arrow or settled is None:
+        when, *then = apart(text, "->")
+        settled = SETTLED.fullmatch(then[0]) if len(then) == 1 else None
+        if settled is None:
             raise UsageError(f"The rule {text!r} is not understood. {WRITTEN}")
         condition(when)
         return cls(text, when.strip(), settled[1] or settled[2], _value(text, settled[3]))
@@ -48,6 +49,18 @@ class SkipRule:
         if self.value not in levels:
             raise InputError(f"The rule {self.text!r}: {self.column!r} has no such level.")
         return 1.0 + levels.index(str(self.value))
+
+
+def apart(text: str, sign: str) -> list[str]:
+    """The text between signs that stand in no quotes.
+
+    >>> apart('a == "->" -> b = 1', "->")
+    ['a == "->" ', ' b = 1']
+    """
+    hidden = QUOTES.sub(lambda found: " " * len(found[0]), text)
+    ends = [*(found.span() for found in re.finditer(re.escape(sign), hidden)), (len(text), len(text))]
+    starts = [0, *(stop for _, stop in ends)]
+    return [text[start:end] for start, (end, _) in zip(starts, ends, strict=False)]
 
 
 def _value(text: str, written: str) -> float | str | None:

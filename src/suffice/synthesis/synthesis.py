@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,12 +27,13 @@ from suffice.rows.derived import all_beside
 from suffice.rows.memory import ArrayRows
 from suffice.rows.rows import Kind, Rows, Run
 from suffice.rows.spool import stored
-from suffice.seed import Stream
+from suffice.seed import Seed, Stream
 from suffice.statistics.domain import Domain
 from suffice.statistics.statistic import Promise
 from suffice.statistics.table import CountTable
 from suffice.synthesis.cart import Cart
 from suffice.synthesis.exact import chosen, restored
+from suffice.synthesis.imputation import completed
 from suffice.synthesis.linear import Linear
 from suffice.synthesis.model import SynthesisModel
 from suffice.synthesis.multinomial import Multinomial
@@ -49,6 +50,10 @@ MOST = 2**20
 Learnt = WeakKeyDictionary[Rows, dict[Any, Sequential]]
 _learnt: Learnt = WeakKeyDictionary()
 """What was fitted to rows: all files of a request are drawn from it."""
+
+
+FIRST = 0, Seed.for_tests(0).derive("imputation")
+"""That of trials."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class Synthesis(Rowwise):
     records: of each file, fully synthetic: their given columns are those of records drawn from the original
     frame: a population in which the given columns are known, a file or a table: each file has a sample of its units
     proper: draw the parameters of the models from their posterior, for each file; trees have none
+    r: missing cells are imputed, m times, and each completed file is drawn r times: m r files without missing cells
     margins: categories of which every one- and two-way table is the original's, to the last count: records are chosen
         among three to ten times as many; levels that few records have must be joined first
     exact: numbers are moved, in about one cell of twenty, until means, covariances and means by the margins' levels are
@@ -104,6 +110,9 @@ class Synthesis(Rowwise):
     )
     proper: bool = parameter(Switch(), "draw parameters from their posterior", False)
     frame: Any = parameter(Population(), "units whose given columns are known: files are samples of them", None)
+    r: int | None = parameter(
+        Count(none="missing cells are drawn, not imputed", low=2), "files of each of m imputations", None, added=True
+    )
     margins: tuple[str, ...] | None = parameter(
         Names(), "categories whose one- and two-way tables are kept", None, added=True
     )
@@ -111,9 +120,17 @@ class Synthesis(Rowwise):
         Switch(), "keep second moments: what then(Restore()) does beside margins", False, added=True
     )
 
+    imputation: tuple[int, Stream] = field(default=FIRST, repr=False, compare=False)
+    """Which of them a file is of, and the numbers that belong to it."""
+
     @property
     def sets(self) -> int:
-        return self.m
+        return self.m * (self.r or 1)
+
+    def of_set(self, number: int, stream: Stream) -> Synthesis:
+        if self.r is None:
+            return self
+        return replace(self, imputation=(number // self.r, stream.child(f"imputation {number // self.r}")))
 
     @property
     def redraws(self) -> bool:
@@ -135,17 +152,25 @@ class Synthesis(Rowwise):
             )
         if roles.missing == "patterns":
             raise UsageError("synthesis draws which cells are missing: leave missing = patterns out.")
+        if self.r is not None and (self.where is not None or roles.missing == "drop"):
+            raise UsageError(
+                "synthesis imputes the missing cells of all records (r): leave `where`, missing = drop out."
+            )
         models = [name for name, _ in self.models if name]
         for what, named in (("models", models), ("order", self.order or ()), ("margins", self.margins or ())):
             for name in named:
                 if name not in names:
                     raise UsageError(f"synthesis: {what} names {name!r}, not confidential.{suggest(name, names)}")
+            if len({*named}) < len(named):
+                twice = next(name for name in named if [*named].count(name) > 1)
+                raise UsageError(f"synthesis: {what} names {twice!r} twice. Name every column once.")
         if self.margins or self.exact:
             self._check_exact(roles)
         for rule in map(SkipRule.read, self.rules):
             if rule.column not in names:
                 raise UsageError(f"The rule {rule.text!r} settles {rule.column!r}, which is not confidential.")
-        return roles
+        first = self.order or ()  # where it is told, the order of the roles decides nothing
+        return replace(roles, confidential=[*first, *(name for name in names if name not in first)])
 
     def _check_exact(self, roles: Roles) -> None:
         """Records are chosen whole, so that nothing may stay with them; cells are moved, so that no rule binds them."""
@@ -154,6 +179,7 @@ class Synthesis(Rowwise):
             "where": self.where,
             "records": self.records,
             "frame": self.frame is not None,
+            "r": self.r,
             "a weight": roles.weight,
             **({"rules": self.rules, "edits": roles.edits, "whole numbers": roles.integer} if self.exact else {}),
         }
@@ -167,7 +193,7 @@ class Synthesis(Rowwise):
         kind = "full" if full else "partial"
         exact = ["table"] * bool(self.margins) + ["mean", "covariance"] * self.exact
         known = {"frame": True} if self.frame is not None else {}
-        return {"kind": kind, "m": self.m, "proper": self.proper, "exact": exact, "two_stage": None, **known}
+        return {"kind": kind, "m": self.m, "proper": self.proper, "exact": exact, "two_stage": self.r, **known}
 
     def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
         if self.where is None:
@@ -300,7 +326,7 @@ class Synthesis(Rowwise):
     def learnt(self, rows: Rows, design: Design) -> Sequential:
         """The models, fitted once for all files of a request; the same rows may be asked for with other roles."""
         known = _learnt.setdefault(rows, {})
-        request = design.roles, self.models, self.order, self.where, self.rules
+        request = design.roles, self.models, self.order, self.where, self.rules, self.r and self.imputation[0]
         if request not in known:
             known[request] = self._learn(rows, design)
         return known[request]
@@ -322,7 +348,9 @@ class Synthesis(Rowwise):
         patterns = min(trees, key=lambda model: model.least, default=Cart())
         needs = (*given, *names)
         unit = [roles.unit] if roles.unit is not None and roles.unit in rows.kinds else []
-        parts = self._parts(rows, needs, unit)
+        parts, holes = self._parts(rows, needs, unit), coding.holes
+        if self.r is not None:
+            parts, holes = self._imputed(rows, parts, models), {}
         bounds = {
             n: (-np.inf if a is None else a, np.inf if b is None else b)
             for n, (a, b) in by_column(roles.bounds).items()
@@ -332,10 +360,19 @@ class Synthesis(Rowwise):
             below = {name for part in parts for name, y in part()[0].items() if name in free and (y < 0).any()}
             bounds |= {name: (0.0, np.inf) for name in free if name not in below}
         learner = Learner(
-            given, order, names, models, patterns, rules, tuple(roles.conditions), bounds, coding.levels, coding.holes,
+            given, order, names, models, patterns, rules, tuple(roles.conditions), bounds, coding.levels, holes,
             self.where or "", len(parts) > 1,
         )  # fmt: skip
         return learner.learnt(parts)
+
+    def _imputed(self, rows: Rows, parts: list[Part], models: Mapping[str, SynthesisModel]) -> list[Part]:
+        """The records as one imputation has them."""
+        if len(parts) > 1:
+            raise UsageError(f"synthesis imputes missing cells of {MOST:,} records at most: leave r out.")
+        columns, counted = parts[0]()
+        draws, coding = self.imputation[1].generator("cells"), rows.coding
+        made = completed(columns, models, coding.levels, coding.holes, draws)
+        return [lambda: (made, counted)]
 
     @staticmethod
     def _parts(rows: Rows, needs: Sequence[str], unit: Sequence[str]) -> list[Part]:
