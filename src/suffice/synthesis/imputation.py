@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.synthesis.model import SynthesisModel
 from suffice.synthesis.variable import Board, Variable
 
@@ -30,7 +30,7 @@ def completed(
     models: of the columns that may have missing cells; levels, holes: as these are coded
     """
     values: dict[str, Array] = {}
-    missing: dict[str, Array] = {}
+    missing: dict[str, Flags] = {}
     for name in models:
         y = np.array(columns[name], dtype=np.float64)
         hole = y == (0.0 if name in levels else holes.get(name, np.nan))
