@@ -29,6 +29,7 @@ from suffice.rows.arrow import as_float
 from suffice.rows.rows import Kind, Rows
 from suffice.seed import Stream
 
+SHORT = "Kolmogorov-Smirnov, chi-square and Anderson-Darling of each fit"
 MOST = 20_000
 """Values that families are fitted to, at most: of more, evenly spread ones in their order."""
 
@@ -143,8 +144,7 @@ class Distort(Synthetic):
         told = []
         for name, tried, law in zip(design.confidential, model.fits, model.drawn_from, strict=True):
             drawn = law.family if isinstance(law, FamilyFit) else f"frequencies of {len(law.share)}"
-            all_ = ", ".join(f"{fit.family} {fit.statistics[self.by]:.4f} (p {fit.p[self.by]:.3f})" for fit in tried)
-            told.append(f"distort: {name} drawn from {drawn}{f' ({self.by}: {all_})' if tried else ''}.")
+            told.append(f"distort: {name} drawn from {drawn}{f'; {SHORT}: {_table(tried)}' if tried else ''}.")
         return tuple(told)
 
     def draw(self, mean: Array, R: Array, model: ColumnLaws, count: int, stream: Stream) -> Array:
@@ -158,3 +158,12 @@ class Distort(Synthetic):
     @classmethod
     def examples(cls) -> tuple[Distort, ...]:
         return cls(families=("normal", "gamma", "uniform")), cls("rank", ("normal",)), cls(families=("normal",), m=40)
+
+
+def _table(fits: list[FamilyFit]) -> str:
+    """All fits, the nearest first, with all distances and their p."""
+    said = []
+    for fit in fits:
+        values = ", ".join(f"{fit.statistics[each]:.4g} (p {fit.p[each]:.3f})" for each in CRITERIA)
+        said.append(f"{fit.family} {values}")
+    return "; ".join(said)
