@@ -99,7 +99,7 @@ def test_the_one_large_number_of_a_column_of_few_is_seen(few: int, method: Metho
     found = [protect(data, Roles(confidential=["cars", "income"]), method, seed=Seed.for_tests(i)) for i in range(6)]
     seen = [(each.frame.cars == 987_654).any() for each in found]
     assert any(seen)
-    assert [levels(each).get("rare-values") == "stop" for each in found] == seen
+    assert {levels(each).get("rare-values") for each in found} == {"stop"}  # whichever key has drawn it
 
 
 def test_members_are_told_by_leaves_of_one() -> None:

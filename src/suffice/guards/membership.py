@@ -38,6 +38,6 @@ def membership(risk: Assessment) -> Finding | None:
         "warn",
         f"{share(models.found)} of the records that trial files were drawn from are told to be behind them where 1 % "
         "of others are.",
-        "Ask for larger leaves (models = cart:least=20), or fewer columns.",
+        "Ask for larger leaves (models = cart:least=20), or for fewer columns or files.",
         {"found": round(models.found, 3)},
     )

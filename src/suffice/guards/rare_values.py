@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def rare_values(risk: Assessment) -> Finding | None:
-    """Numbers that one record has and the release, too, drawn as they are; categories that are names: stop."""
+    """Numbers that one record has and that are drawn as they are; categories that are names: stop."""
     handed, names = risk.models.handed, risk.models.names
     if not handed and not names:
         return None
     values = sum(handed.values())
-    told = [f"{count(values, 'value')} of one record drawn as they are in {listed(handed)}"] if handed else []
+    told = [f"{count(values, 'value')} of one record can be drawn as they are in {listed(handed)}"] if handed else []
     told += [f"most levels of {listed(names)} are those of one or two records"] if names else []
     heals = ["let trees draw them between their neighbours (smooth=true), or join values if there are few"] * bool(
         handed

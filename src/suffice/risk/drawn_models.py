@@ -14,6 +14,7 @@ from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
+from suffice.seed import Seed
 
 if TYPE_CHECKING:
     from suffice.synthesis.synthesis import Synthesis
@@ -34,7 +35,7 @@ class DrawnModels:
     """Counts, shares and names of columns; nothing where records were neither drawn from models nor by tables.
 
     leaf: different records of the smallest leaf of all trees
-    handed: values of one record that are in the release, by column, where models hand values on
+    handed: values of one record that models may hand on, or that methods which draw no others did, by column
     names: categories whose levels are mostly those of one or two records
     found: share of the records behind a trial release that are told by it where 1 % of others are
     sd: of that share, if nobody were told
@@ -53,43 +54,50 @@ class DrawnModels:
         facts = done.strata[0].facts
         if not facts and not model.learns and not model.tables(done.design):
             return cls()
-        handed, names = {}, []
+        if facts and not first:  # what is said of the first one is so of all
+            return cls(facts["leaf"])
+        handed: dict[str, int] = {}
+        names: list[str] = []
         levels = done.rows.coding.levels
         for name in done.design.confidential:
             y = as_float(done.rows.gather([name])[name])
             values, counts = np.unique(y, return_counts=True)
             if name in levels:
                 names += [name] if counts[counts <= FEW].sum() > LIKE_NAMES * len(y) else []
-            elif name in facts.get("rough", ()) or (not facts and model.learns):
+            elif name in facts.get("rough", ()):  # what may be drawn counts, not what this key has drawn
+                own = (counts == 1) & (values != done.rows.coding.holes.get(name))
+                handed |= {name: int(own.sum())} if own.any() else {}
+            elif not facts and model.learns:
                 after = done.aligned.gather([RELEASED + name]) if done.drawn is None else done.drawn.columns
                 released = as_float(after[name if done.drawn is not None else RELEASED + name])
                 again = int(np.isin(values[counts == 1], released).sum())
-                if again and (facts or np.isin(released, values).all()):  # not met by chance
+                if again and np.isin(released, values).all():  # not met by chance
                     handed[name] = again
         if not facts:
             return cls(handed=handed, names=tuple(names))
-        return cls(facts["leaf"], handed, tuple(names), *(_trials(done, model) if first else ()))
+        return cls(facts["leaf"], handed, tuple(names), *_trials(done, model))
 
 
 def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
-    """Half of the records, chosen by the key, are fitted and drawn; the other half was never seen."""
+    """Half of the records are fitted and drawn, the other half was never seen; the same whatever the key."""
     from suffice.risk.membership import membership  # SciPy's trees, where they are wanted
 
     n, design = done.rows.n, done.design
     half = min(n // 2, HALF)
     if n < FEWEST:
         return FALSE, 0.0
+    stream = Seed.for_tests(0).derive("hold-out")
     splits, found = int(np.clip(RECORDS // (2 * half), 1, SPLITS)), []
     needs = [name for name in done.rows.kinds if name in design.roles.columns]
     for number in range(splits):
-        chosen = done.stream.generator("hold-out", number).permutation(n)
+        chosen = stream.generator("hold-out", number).permutation(n)
         sides = []
         for places in (chosen[:half], chosen[half : 2 * half]):
             kept = np.zeros(n, dtype=bool)
             kept[places] = True
             sides.append(done.rows.select(kept, needs, {}))
             sides[-1].coding = done.rows.coding
-        files = [done.stream.child(f"hold-out {number}:{file}") for file in range(min(model.sets, FILES))]
+        files = [stream.child(f"hold-out {number}:{file}") for file in range(min(model.sets, FILES))]
         released = np.vstack([y for file in files for y in model.drawn(sides[0], design, file)])
         levels = [name in done.rows.coding.levels for name in design.confidential]
         own = [np.column_stack([as_float(y) for y in side.gather(design.confidential).values()]) for side in sides]

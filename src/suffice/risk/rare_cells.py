@@ -54,8 +54,8 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
     if not any(len(table) > 1 for table in tables) and not method.learns:
         return RareCells()
     wanted = dict.fromkeys([*names, *(name for table in tables for name in table)])
-    codes = {name: _codes(done.rows.gather([name])[name]) for name in wanted}
-    telling = cache(lambda table: _told([codes[name] for name in table]))
+    codes = cache(lambda name: _codes(done.rows.gather([name])[name]))
+    telling = cache(lambda table: _told([codes(name) for name in table]))
     found = {" x ".join(table): telling(table) for table in tables if len(table) > 1}
     fixed = tuple(name for name in wanted if name not in names)
     asked = any(told for _, told in found.values()) and hasattr(method, "keep")  # it takes tables by their columns
