@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -25,15 +26,27 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fixed")
 
 
-@pytest.fixture(autouse=True)
-def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys follow from the name of the test; with `--hypothesis-seed=N`, from N too."""
+def _follow(request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> None:
     from suffice import seed  # NumPy is loaded only now
 
     made, of = count(), f"{request.node.nodeid} {request.config.getoption('--hypothesis-seed')}"
-    monkeypatch.setattr(
+    patch.setattr(
         seed, "secrets", SimpleNamespace(token_bytes=lambda n: sha256(f"{of} {next(made)}".encode()).digest()[:n])
     )
+
+
+@pytest.fixture(autouse=True)
+def _keys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys follow from the name of the test; with `--hypothesis-seed=N`, from N too."""
+    _follow(request, monkeypatch)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _keys_of_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Those of what all tests of a file share follow from the file's name."""
+    with pytest.MonkeyPatch.context() as patch:
+        _follow(request, patch)
+        yield
 
 
 @pytest.fixture
