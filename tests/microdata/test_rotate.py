@@ -16,6 +16,7 @@ from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation import kernel, turn
 from suffice.algorithms.rotation.likeness import Likeness
+from suffice.algorithms.rotation.stopping import AGAIN
 from suffice.errors import InfeasibleError, UsageError, count_of
 from suffice.method.records import Records
 from suffice.microdata import Ipso
@@ -254,6 +255,15 @@ def test_the_files_of_the_field_with_the_intercept_alone(name: str, groups: str)
     assert linkage(task.Y, walk.Ystar) <= 5 / task.n  # chance is one record; the walk does not look
     assert max(ratios(task.X[:, :0], task.Y, task.X[:, :0], walk.Ystar).values()) <= ALGEBRA
     assert not walk.unmoved
+
+
+def test_super_blocks_that_are_dealt_anew_are_mixed_for_some_sweeps() -> None:
+    task = skewed(150, 3, given=3)
+    first = Rotate().walk(task, STREAM)
+    second = Rotate().walk(replace(task, Y=first.Ystar), STREAM)
+    assert (second.sweeps, second.before, second.reason) == (AGAIN, 0, "dealt anew")
+    assert max(ratios(task.X[:, 1:], task.Y, task.X[:, 1:], second.Ystar).values()) <= ALGEBRA
+    assert Rotate().walk(replace(task, Y=first.Ystar, started=True), STREAM).before  # behind another step
 
 
 @pytest.mark.parametrize("given", [0, 1])

@@ -20,6 +20,7 @@ from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.repair import repaired
 from suffice.algorithms.rotation.start import start
 from suffice.algorithms.rotation.stopping import (
+    AGAIN,
     DRAWN,
     DRAWN_GIVEN,
     FEW_CELLS,
@@ -141,12 +142,13 @@ class Rotate(Recordwise):
         drawn = self._drawn(records, ground, dealer, law, sums, stream, progress) if anew else None
         first, repairs = drawn or repaired(records.Y, ground, dealer, stream, progress=progress)
         sums = sums if drawn else None  # the original has its own sums, and they would hold a walk back there
-        schedule = Schedule.of(self._leaves(records) and drawn is None, self.sweeps)
+        again = not anew and self._unasked(records)  # a large file's records, walked and dealt anew
+        schedule = Schedule.of(self._leaves(records) and drawn is None and not again, self.sweeps)
         walker = _Walker(np.array(first, order="C"), ground, dealer, law, sums, schedule, stream, progress)
         if self._target.asked and self.groups in ("near", "far"):
             walker.dealer = dealer
         if drawn is None:
-            reason, course = self._walked(walker, records, likeness)
+            reason, course = self._walked(walker, records, likeness) if not again else walker.mixed(self.most)
             if self.sweeps != 0:
                 walker.until_all_moved(records.original)
         else:
@@ -282,6 +284,12 @@ class _Walker:
         self.stream, self.progress, self.sweeps = stream, progress, 0
         self.dealer = replace(dealer, kind="random" if dealer.kind == "random" else "given")
         self.first = replace(dealer, kind="near") if dealer.kind == "given" else dealer
+
+    def mixed(self, most: int) -> tuple[str, tuple[float, ...]]:
+        """Sweeps of records that come from several walks, each of which has left its start."""
+        while self.sweeps < min(AGAIN, most):
+            self.sweep(AGAIN)
+        return "dealt anew", ()
 
     def until_all_moved(self, original: Array) -> None:
         """Sweeps while some records have never moved, for as long as that becomes fewer."""

@@ -21,6 +21,9 @@ INSIDE = 1000
 FIRST, LARGE_FIRST = 600, 300
 """Sweeps under the law, at least, then twice as many each time that the walk still follows itself; of a large
 file, so many."""
+AGAIN = 50
+"""Sweeps of the records of a large file that were walked in super-blocks and then dealt anew: walks mix, and none of
+them has anything to forget."""
 LARGE = 100_000
 """Records of a large file."""
 LONG = 3000
