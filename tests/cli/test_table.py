@@ -391,7 +391,7 @@ def test_an_adjusted_table_is_verified_with_its_levels_and_statistics(run):
     assert told["Total", "Total"] == sum(values.values())
     assert all(abs(told[key] - v) <= 9 + 1e-6 for key, v in values.items() if key != ("x", "s"))
     paper = json.loads(Path("out.csv.certificate.json").read_text())
-    assert "--changed --keep means --planes b=s,t" in paper["verify"]
+    assert "--changed --protection LEVELS --keep means --planes b=s,t" in paper["verify"]
     check = ["verify", "cells.csv", "out.csv", "--dims", "a,b", "--value", "v", "--changed"]
     asked = ["--keep", "means", "--planes", "b=s,t", "--protection", "level"]
     code, out, _ = run(*check, *asked)

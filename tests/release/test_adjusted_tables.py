@@ -66,7 +66,11 @@ def test_cells_that_can_go_one_way_only_are_said():
     high = replace(secret, lower=np.where(secret.sensitive, 2 * table.values["v"], 0.0))
     for given, said in ((secret, False), (high, True)):
         release = publish(table, np.zeros(len(table), dtype=bool), given, "v", method=Adjust(), seed=Seed.for_tests(1))
-        assert ("directions" in [finding.rule for finding in release.findings]) == said
+        (found,) = (finding for finding in release.findings if finding.rule == "directions")
+        assert ("one direction only" in found.message) == said
+        assert "three of four" in found.message
+    release = publish(table, np.zeros(len(table), dtype=bool), secret, "v", method=Adjust(signs="ordering"))
+    assert "directions" not in [finding.rule for finding in release.findings]
 
 
 def test_least_sizes_need_a_reason(tmp_path: Path):

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from suffice.errors import GuardError, InfeasibleError, InputError, UsageError
+from suffice.release.tables import publish
 from suffice.seed import Seed
 from suffice.statistics.safe_cells import SafeCells
 from suffice.tables.adjust.adjust import Adjustment, adjust
@@ -17,6 +19,7 @@ from suffice.tables.adjust.kernel import TableKernel
 from suffice.tables.adjust.search import AdjustmentSearch
 from suffice.tables.adjust.whole import network
 from suffice.tables.columns import columns_of_file, numbers_of
+from suffice.tables.pattern import levels_of
 from suffice.tables.sensitivity import Prior, Sensitivity, find_sensitive
 from suffice.tables.solver import Contradiction
 from suffice.tables.table import Table
@@ -92,7 +95,7 @@ def test_where_coxs_table_has_no_answer_the_plane_and_the_column_are_named():
     least: dict[str, Any] = {"sizes": "least", "accept": ACCEPT}
     with pytest.raises(InfeasibleError, match=r"plane p2, column c4 \(over row\) cannot hold") as told:
         adjust(table, secret, q=1, **least)
-    assert "a larger q than 1" in str(told.value)
+    assert "a larger q than 1, such as 1.5" in str(told.value)
     with pytest.raises(InfeasibleError, match="plane p2, column c4"):
         adjust(table, secret, signs="ordering", repair=False, **least)
     found = adjust(table, secret, signs="ordering", **least)
@@ -250,6 +253,23 @@ def test_levels_below_and_above_may_differ():
     y = adjust(table, apart, sizes="least", accept=ACCEPT).changes["v"][secret.sensitive]
     p = secret.upper[secret.sensitive]
     assert ((y >= p - 1e-6) | (y <= 1e-6 - 0.5 * p)).all()
+
+
+def test_a_cell_that_is_less_than_its_level_goes_up():
+    """Down it could only be zero, each time: nearer than its level, and no secret."""
+    cells = {"a": ["Total", "x", "y", "z"], "v": [105.0, 5.0, 40.0, 60.0], "p": [0.0, 8.0, 0.0, 0.0]}
+    table = Table.of_cells({name: cells[name] for name in "av"}, ["a"], ["v"])
+    secret = levels_of(table, pa.table(cells), "v", "p")
+    made = [adjust(table, secret, seed=Seed.for_tests(key)) for key in range(6)]
+    assert all(each.cells()[1] >= 13 for each in made)
+    assert len({float(each.cells()[1]) for each in made}) == 6
+    assert {each.one_way for each in made} == {1}
+    none = np.zeros(len(table), dtype=bool)
+    (said,) = (
+        each for each in publish(table, none, secret, "v", method="adjust").findings if each.rule == "directions"
+    )
+    assert said.level == "warn"
+    assert "1 sensitive cell could go in one direction only" in said.message
 
 
 def test_blocks_give_a_safe_table():

@@ -1,4 +1,4 @@
-"""Adjusted cells that could go in one direction only."""
+"""Adjusted cells whose directions can be known."""
 
 from __future__ import annotations
 
@@ -8,14 +8,27 @@ from suffice.risk.tables import TableRisk
 
 
 def directions(risk: TableRisk) -> Finding | None:
-    """Sensitive cells that bounds let go up only, or down only: warn. Who knows the bounds need not guess."""
-    cells = int(risk.facts.get("one_way", 0))
-    if not cells:
+    """Sensitive cells that go up only, or down only, or as costs least: warn.
+
+    Who knows the bounds, or that a level is more than its cell, need not guess. Of directions that cost least, who
+    knows one cell has three of four others, where chance is one of two; alone they are worth what chance is, so that
+    it is no stop.
+    """
+    cells, least = int(risk.facts.get("one_way", 0)), bool(risk.facts.get("least_cost"))
+    if not cells and not least:
         return None
+    single = (
+        f"{count(cells, 'sensitive cell')} could go in one direction only, which who knows its bounds need not guess."
+    )
+    pairs = "Directions are those that cost least: who knows one sensitive cell has about three of four others'."
     return Finding(
         "directions",
         "warn",
-        f"{count(cells, 'sensitive cell')} could go in one direction only, which who knows its bounds need not guess.",
-        "Raise q, or publish a coarser table.",
+        " ".join([single] * bool(cells) + [pairs] * least),
+        "; ".join(
+            ["Raise q, give such cells levels that are less than they are, or publish a coarser table"] * bool(cells)
+            + ["Take --signs ordering where contributors know single cells: changes are a quarter larger"] * least
+        )
+        + ".",
         {"cells": cells},
     )

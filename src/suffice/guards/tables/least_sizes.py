@@ -31,7 +31,7 @@ def _few(cells: int) -> Finding:
     return Finding(
         "least-sizes",
         "warn",
-        f"{count(cells, 'sensitive cell')} changed by exactly the protection level, or q times it, for want of room: "
+        f"{count(cells, 'sensitive cell')} changed by exactly the protection level, or q times it: "
         "who knows the level has few candidates.",
         "Raise the capacities or q, or fix fewer cells.",
         {"cells": cells},

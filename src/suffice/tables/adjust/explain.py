@@ -48,7 +48,7 @@ def explain(
     more = f" and {len(here) - NAMED:,} more" if len(here) > NAMED else ""
     where = [f"the sums of {'; '.join(here[:NAMED])}{more} cannot hold"] if here else []
     where += [f"{', '.join(lost[:NAMED])} cannot be kept"] if lost else []
-    heals = [remedy for remedy, other in healed.items() if _possible(other)]
+    heals = [remedy for remedy, other in healed.items() if possible(other)]
     said = "; ".join(where) or "which sums stand against it was not found in time"
     could = "would" if sure else "may"
     todo = f"One of these {could} make it possible: {'; '.join(heals)}." if heals else "Publish a coarser table."
@@ -114,7 +114,7 @@ def _broken(problem: Problem, signs: Signs | None, means: int) -> list[int]:
     return [int(row) for row in rows[np.argsort(-off[rows])]]
 
 
-def _possible(problem: Problem) -> bool:
+def possible(problem: Problem) -> bool:
     """Whether something fits, whatever it costs."""
     try:
         replace(problem, weights=np.zeros(len(problem.weights))).solve(seconds=PATIENCE)

@@ -105,6 +105,9 @@ class AdjustmentRequest:
         least = [np.where(secret, given.lower, 0.0), np.where(secret, given.upper, 0.0)]
         own = slice(number * len(a), (number + 1) * len(a))
         if self.sizes == "drawn":  # neither the least nor the largest change is one that levels tell
+            bare = [secret & (far <= p) for p, far in zip(least, (a - floor, ceiling - a), strict=True)]
+            only = bare[0] & ~bare[1], bare[1] & ~bare[0]  # there it would be at its bound, always the same
+            most = [np.where(none, 0.0, far) for none, far in zip(only, most, strict=True)]
             first, last = self.draws("sizes")[own], self.draws("ends")[own]
             least = [p + first * np.clip(far - p, 0.0, (WIDE - 1) * p) for p, far in zip(least, most, strict=True)]
             pairs = zip(least, most, strict=True)
@@ -152,7 +155,7 @@ def _refuse_cells(table: Table, given: Sensitivity, a: Array, secret: Flags, sta
     if bare.any():
         raise InputError(
             f"Sensitive cells of {given.value!r} have no protection level, or are zero ({_first(table, bare)}).\n"
-            "Give them levels, or publish a coarser table."
+            "Give them levels (a column of them: --protection; rules of counts give none), or publish a coarser table."
         )
     if (secret & stay).any():
         raise InputError(f"Sensitive cells are fixed ({_first(table, secret & stay)}).\nDo not fix them.")

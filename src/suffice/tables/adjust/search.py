@@ -11,7 +11,7 @@ from suffice.algebra.array import Array
 from suffice.errors import InfeasibleError, count_of
 from suffice.rows.threads import one_blas_thread
 from suffice.tables.adjust.adjustment import LEVELS
-from suffice.tables.adjust.explain import explain
+from suffice.tables.adjust.explain import explain, possible
 from suffice.tables.adjust.information import OPEN, bits_left
 from suffice.tables.adjust.kernel import FINEST, TableKernel, drift, rounded, steps
 from suffice.tables.adjust.moments import CellSets, exactly, newton
@@ -255,9 +255,13 @@ class AdjustmentSearch:
         capacity, fixed, known = self.limits
         room = {name: np.full(len(asked.table), np.abs(asked.table.values[name]).sum()) for name in asked.names}
         healed = {
-            f"a larger q than {asked.q:g}": replace(asked, q=4 * asked.q).problem(*self.limits, ends=False),
             "larger capacities, or fewer fixed cells": bare.problem(room, (), known, ends=False),
         }
+        for q in (1.5 * asked.q, 2 * asked.q, 4 * asked.q):  # the first that would do
+            wider = replace(asked, q=q).problem(*self.limits, ends=False)
+            if possible(self._with_statistics(wider, at)):
+                healed = {f"a larger q than {asked.q:g}, such as {q:g}": wider, **healed}
+                break
         if known or any(each.known is not None for each in asked.given):
             free = replace(asked, given=tuple(replace(each, known=None) for each in asked.given))
             healed["wider bounds of what everybody knows"] = free.problem(capacity, fixed, {}, ends=False)

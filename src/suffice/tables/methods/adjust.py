@@ -80,8 +80,13 @@ class Adjust(TableMethod):
         facts |= (
             {} if self.whole else {"bits_left": bits_left(table, made.changes, made.sensitivities, made.statistics)}
         )
-        check = [] if self.keep == "none" else ["--keep", self.keep]
-        check += ["--planes", f"{self.planes[0]}={','.join(self.planes[1:])}"] if self.planes and check else []
+        if self.signs != "ordering" and any(int(each.sensitive.sum()) > 1 for each in given):
+            facts["least_cost"] = 1.0
+        check = ["--protection", ",".join(["LEVELS"] * len(values))]  # columns of the original file
+        check += [] if self.keep == "none" else ["--keep", self.keep]
+        check += (
+            ["--planes", f"{self.planes[0]}={','.join(self.planes[1:])}"] if self.planes and self.keep != "none" else []
+        )
         return Publication(
             table,
             values,
