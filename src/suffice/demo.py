@@ -26,11 +26,10 @@ path = "firms.parquet"
 
 [roles]
 confidential = ["turnover", "wages", "taxes", "other_costs", "total_costs"]
-given = "C(region) + C(industry)"      # regressions on these are kept
+given = "C(region) + C(industry) + C(size)"  # regressions on these are kept
 weight = "weight"                     # the statistics that are kept are weighted ones
 bounds = "observed-sign"              # what was never negative stays so
 identifiers = ["firm_id"]             # dropped
-keep = ["size"]                       # released as it is
 
 [seed]
 key_file = "secret.key"

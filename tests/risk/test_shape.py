@@ -8,6 +8,7 @@ import pytest
 
 from suffice import Ipso, Resize, Roles, Rotate, Seed, protect
 from suffice.algebra.array import Array
+from suffice.demo import firms
 from suffice.method.method import Method
 from suffice.release.release import Release
 from suffice.risk.shape import ColumnShape
@@ -98,3 +99,16 @@ def test_records_that_are_drawn_anew_are_judged() -> None:
     assert "shape not kept: y" in release.certificate.notes
     weighted = protect(frame.assign(w=1.5), Roles(confidential=["y", "z"], weight="w"), Resize(250))
     assert not weighted.assessment.shapes  # weighted shapes are not compared
+
+
+def test_what_the_weights_go_by_is_named_where_shapes_are_lost() -> None:
+    """Records are drawn whatever their weight: large firms count once and small ones ten times."""
+    data = firms(600).to_pandas()
+
+    def said(given: str) -> list[str]:
+        roles = Roles(["turnover", "wages"], given=given, weight="weight", bounds="observed-sign")
+        release = protect(data, roles, seed=Seed.for_tests(1))
+        return [each.remedy for each in release.findings if each.rule == "shape"]
+
+    assert ["what the weights go by" in each for each in said("C(region)")] == [True]
+    assert said("C(region) + C(size)") == []

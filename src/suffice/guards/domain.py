@@ -29,7 +29,7 @@ def domain(risk: Assessment) -> Finding | None:
     asked = f"Ask for bounds{' of these columns by name' * bool(more)} and use rotate, also after another method"
     if risk.drawn:
         asked = "Ask for bounds and bootstrap, which reflects; or for as many records, with restore and rotate behind"
-    ways = [asked] * bool(words or more) + ["rotate, alone, keeps zeros" if gone else ""]
+    ways = [asked] * bool(words or more) + ["rotate, alone, with zeros=kept leaves them in place" if gone else ""]
     remedy = "; ".join([*filter(None, ways), "or tell the users of the release."])
     return Finding(
         "domain",

@@ -17,6 +17,14 @@ def shape(risk: Assessment) -> Finding | None:
         "shape",
         "note",
         f"The shape of {listed(lost)} is not the original's: {listed(kinds)}, beyond what another sample would show.",
-        "Where shapes matter: rotate, alone, for as many sweeps as it takes by itself.",
+        _remedy(risk),
         {f"{name}, {kind}": round(risk.shapes[name].found[kind], 3) for name, each in lost.items() for kind in each},
     )
+
+
+def _remedy(risk: Assessment) -> str:
+    if not (risk.request.independent and "limits" in risk.request.promises):
+        return "Where shapes matter: rotate, alone, for as many sweeps as it takes by itself."
+    if risk.weights.effective is not None:  # records are drawn whatever their weight, for the weighted statistics
+        return "Name among the given terms what the weights go by, as classes of size: these shapes are unweighted."
+    return "Numbers among the given terms, and small cells, leave shapes little room: give fewer; or tell the users."

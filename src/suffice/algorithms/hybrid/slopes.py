@@ -131,5 +131,6 @@ def usable(slopes: float | Literal["largest"], held: Shares, small: ClusterFacto
         int((held.largest * (1.0 - LIMIT) <= (0.0 if slopes == "largest" else slopes)).sum()),
         len(small.n),
         largest,
-        "Ask for less, for slopes=0 (slopes equal in all clusters), or for slopes=None.",
+        f"Ask for {'slopes=largest (the limit is that of these random numbers), ' * (slopes != 'largest')}"
+        "slopes=0 (slopes equal in all clusters), or slopes=None.",
     )
