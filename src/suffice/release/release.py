@@ -258,17 +258,22 @@ class Release(Exhibit):
             release._state["certificate"] = certificate
         return one
 
-    def report(self, path: str | os.PathLike[str] = "report.html", *, force: bool = False) -> None:
+    def report(
+        self, path: str | os.PathLike[str] = "report.html", *, force: bool = False, public: bool = False
+    ) -> None:
         """Write a page for the data holder alone: findings, certificate, every confidential column before and after.
 
         force: overwrite an existing file.
+        public: a page for everybody instead: the certificate, and the released columns as the file shows them.
         """
-        from suffice.release.private import private_page
+        from suffice.release.private import private_page, public_page
 
         target = path_of(path)
         keep_apart([("the report", target)], kept_files(self.data, self.method, self.seed.path))
-        with one_blas_thread(), Draft(target, force, PRIVATE) as draft:
-            draft.write(private_page(self, self.certificate).encode())
+        if public:
+            enforce(self.findings)
+        with one_blas_thread(), Draft(target, force, 0o666 if public else PRIVATE) as draft:
+            draft.write((public_page if public else private_page)(self, self.certificate).encode())
             draft.settle()
             commit([draft])
 

@@ -18,16 +18,19 @@ if TYPE_CHECKING:
 BEFORE, AFTER = "#9aa5b1", "#0b6e75"
 
 
-def histogram(edges: Array, bend: float | None, before: NDArray[np.int64], after: NDArray[np.int64]) -> str:
+def histogram(edges: Array, bend: float | None, before: NDArray[np.int64] | None, after: NDArray[np.int64]) -> str:
     """Records per bin before and after, on one scale; released ones of another number are drawn to it.
 
     bend: where the axis begins to go with the logarithm
+    before: None in a page that is not for the data holder alone
     """
-    scale = before.sum() / max(int(after.sum()), 1)
     figure = _figure(5.2, 3.0)
     axes = figure.add_subplot()
-    axes.stairs(before, edges, fill=True, color=BEFORE, label="original")
-    label = "released" if before.sum() == after.sum() else f"released, times {scale:.3g}"
+    scale, label = 1.0, "released"
+    if before is not None:
+        axes.stairs(before, edges, fill=True, color=BEFORE, label="original")
+        scale = before.sum() / max(int(after.sum()), 1)
+        label = label if before.sum() == after.sum() else f"released, times {scale:.3g}"
     axes.stairs(after * scale, edges, color=AFTER, linewidth=1.6, label=label)
     axes.set_ylabel("records")
     if bend is None:
@@ -54,14 +57,16 @@ def _bent(axes: Any, edges: Array, bend: float) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if bend >= 1 else f"{x:g}"))
 
 
-def correlations(before: Array, after: Array, names: Sequence[str]) -> str:
-    """The correlation matrices of original and released columns, and their difference."""
-    figure = _figure(9.5, 3.4)
-    gap = after - before
-    scale = max(float(np.abs(gap).max()), float(np.finfo(np.float64).eps))
-    panels = (("original", before, 1.0), ("released", after, 1.0), ("released - original", gap, scale))
+def correlations(before: Array | None, after: Array, names: Sequence[str]) -> str:
+    """The correlation matrices of original and released columns, and their difference; without `before` one of them."""
+    panels = [("released", after, 1.0)]
+    if before is not None:
+        gap = after - before
+        scale = max(float(np.abs(gap).max()), float(np.finfo(np.float64).eps))
+        panels = [("original", before, 1.0), *panels, ("released - original", gap, scale)]
+    figure = _figure(0.4 + 3.05 * len(panels), 3.4)
     for place, (title, matrix, limit) in enumerate(panels, 1):
-        axes = figure.add_subplot(1, 3, place)
+        axes = figure.add_subplot(1, len(panels), place)
         image = axes.imshow(matrix, cmap="RdBu_r", vmin=-limit, vmax=limit)
         axes.set_title(title)
         _name_sides(axes, names if place == 1 else [""] * len(names), names)

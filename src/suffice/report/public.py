@@ -1,9 +1,11 @@
-"""The certificate as a page that may travel with the release: what its JSON holds, no more; a table is drawn."""
+"""Pages that may travel with a release: what the certificate holds, what the released file itself shows, no more."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from suffice.report import pictures as drawn
+from suffice.report.histograms import SHARES, Histograms
 from suffice.report.page import Document, render
 from suffice.report.tables import TablePicture
 
@@ -11,3 +13,26 @@ from suffice.report.tables import TablePicture
 def page(certificate: Document, pictures: Sequence[TablePicture] = ()) -> str:
     """The page as HTML."""
     return render("public.html", certificate=certificate.as_dict(), pictures=pictures)
+
+
+def report(certificate: Document, released: Histograms) -> str:
+    """The public report: the certificate, and the released columns as anyone can draw them from the file.
+
+    released: of the released file beside itself, so that nothing of the original is in it, not even an axis
+    """
+    seen = released.figures[1]
+    columns = [
+        {
+            "name": name,
+            "picture": drawn.histogram(released.edges[j], released.bends[j], None, released.counts[1][j]),
+            "lines": [
+                ("mean", f"{seen.plain_mean[j]:,.6g}"),
+                *((f"{share:.0%} quantile", f"{seen.quantiles[j, i]:,.6g}") for i, share in enumerate(SHARES)),
+                ("negative cells", f"{seen.negative[j]:,}"),
+                ("missing cells", f"{seen.missing[j]:,}"),
+            ],
+        }
+        for j, name in enumerate(released.names)
+    ]
+    matrix = drawn.correlations(None, released.correlations[1], released.names)
+    return render("public_report.html", certificate=certificate.as_dict(), columns=columns, correlations=matrix)
