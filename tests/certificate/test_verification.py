@@ -400,3 +400,9 @@ def test_what_cannot_be_compared_with_new_records_is_refused(tmp_path: Path) -> 
     for keeps in ("distribution", "third-moment"):
         with pytest.raises(UsageError):
             verify(*files, Roles(confidential=["x", "y"]), keeps=[keeps])
+
+
+def test_of_new_records_fits_alone_cannot_be_asked_for():
+    data = pd.DataFrame(np.random.default_rng(3).normal(size=(60, 2)), columns=["wages", "turnover"])
+    with pytest.raises(UsageError, match="means and covariances"):
+        verify(data, data[:40], Roles(confidential=["wages", "turnover"]), keeps=["fit"])

@@ -328,3 +328,22 @@ def test_several_rules_and_models_in_a_line() -> None:
         "smoke": "multinomial",
     }
     assert build("synthesis", {"models": "cart:least=20"}) == Synthesis(models="cart:least=20")
+
+
+def test_whole_numbers_with_missing_cells_are_whole_without_being_asked() -> None:
+    data = people(120)
+    with pytest.raises(InputError, match="Leave it out there"):
+        drawn(data, Synthesis(m=1), confidential=["income"], integer=["income"])
+    made = drawn(data, Synthesis(m=1), confidential=["income"]).frame.income
+    assert (made.dropna() % 1 == 0).all()
+
+
+def test_no_record_decides_a_leaf_of_ten_and_one_may_decide_a_regression() -> None:
+    data = people(120)
+    data.loc[data.income.notna().idxmax(), "region"] = "island"
+    trees, lines = (
+        drawn(data, Synthesis(m=1, models=models), confidential=["income"], given="C(region)", missing="drop")
+        for models in ("cart", "linear")
+    )
+    assert "leverage" not in {each.rule for each in trees.findings}
+    assert "leverage" in {each.rule for each in lines.findings}

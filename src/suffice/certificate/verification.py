@@ -307,6 +307,8 @@ def _of_new_records(
             f"The files have {before.n:,} and {after.n:,} records: {', '.join(other)} cannot be compared.\n"
             "Of new records only means and covariances are: leave it out of `keeps`."
         )
+    if not {*MOMENTS} & {*asked}:
+        raise UsageError("Of new records only means and covariances are compared: name one of them in `keeps`.")
     plain = design if weight is None or weight in after.kinds else replace(design, roles=replace(roles, weight=None))
     _check_columns(after, plain, plain.roles)
     limits = Limits.learn(before, design)

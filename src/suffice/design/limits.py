@@ -67,6 +67,11 @@ class Limits:
         roles = design.roles
         if not (roles.bounds or roles.edits or roles.integer):
             return None
+        if rows.coding is not None and (gone := [name for name in roles.integer if name in rows.coding.holes]):
+            raise InputError(
+                f"Cells of {gone[0]!r} are missing, and it is to hold whole numbers (integer).\n"
+                "Leave it out there: what is drawn has the digits of the original, whole numbers where all are."
+            )
         _check_equalities(design, rows.kinds)
         limits = cls.of(design.confidential, *_ends(rows, design), roles.conditions)
         if rows.coding is not None:

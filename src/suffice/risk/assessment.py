@@ -180,6 +180,7 @@ def assess(
     related, count = dependent(pair.E, design.confidential), done.rows.n
     drawn = 0 if done.drawn is None else len(next(iter(done.drawn.columns.values())))
     levels = done.rows.coding.levels if done.rows.coding else {}
+    by_trees = done.strata[0].facts.get("regressed") == ()  # no record decides what a leaf of several gives it
     emptied = {} if done.drawn is not None else seen["zeros"].lost(design.confidential)
     request = Request.of(method, design, seed, columns)
     if all(
@@ -190,7 +191,7 @@ def assess(
         request=request,
         freedom=freedom,
         groups=groups,
-        leverage=by_units(done.marked, account, Leverage.of(done.strata)),
+        leverage=Leverage() if by_trees else by_units(done.marked, account, Leverage.of(done.strata)),
         stacked=StackedLeverage.of(done.marked, account, history, freedom.rank),
         history=history,
         resemblance=like.resemblance,

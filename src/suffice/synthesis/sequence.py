@@ -107,11 +107,12 @@ class Sequential:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The smallest leaf of all trees, and the columns whose rare values are handed on."""
+        """The smallest leaf of all trees, the columns whose rare values are handed on, and those that are regressed."""
         fits = [fit for each in self.stages for fit in (each.holed, each.fit) if fit is not None]
         leaves = [fit.facts["leaf"] for fit in fits if "leaf" in fit.facts]
         rough = tuple(each.name for each in self.stages if each.fit and not each.fit.facts.get("smooth", True))
-        return {"leaf": min(leaves, default=None), "rough": rough}
+        regressed = tuple(each.name for each in self.stages if each.fit and "leaf" not in each.fit.facts)
+        return {"leaf": min(leaves, default=None), "rough": rough, "regressed": regressed}
 
     def __call__(self, block: Block) -> Array:
         assert block.key is not None
