@@ -79,3 +79,13 @@ def test_uniques_that_come_back(keep: str, level: str) -> None:
     rare = release.assessment.rare
     assert rare.again == rare.released if keep == "all" else rare.again < rare.released / 4
     assert {f.rule: f.level for f in release.findings}.get("replicated-records", "") == level
+
+
+def test_numbers_of_levels_have_no_giants() -> None:
+    """A code of 99 for what is unknown is no firm."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.integers(1, 5, size=(300, 2)), columns=["roof", "walls"])
+    frame.loc[:9, "roof"], frame.loc[5:14, "walls"] = 99, 98
+    found = protect(frame, Roles(confidential=["roof", "walls"]), Margins(keep=[["roof", "walls"]])).findings
+    assert "giants" not in {finding.rule for finding in found}
+    assert "giants" in {f.rule for f in protect(frame, Roles(confidential=["roof", "walls"]), Margins()).findings}

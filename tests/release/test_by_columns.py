@@ -116,6 +116,7 @@ def test_the_command_and_its_verification(data, tmp_path):
 @pytest.mark.parametrize(
     ("keep", "then", "said"),
     [
+        (None, "ipso", "Name the tables of margins"),
         ([["size"]], "ipso", "none of the confidential columns"),
         ([["trade", "wages", "code", "taxes"]], "ipso", "leaves none for ipso"),
         ([["size", "trade"]], "synthesis:m=2", "records of its own"),

@@ -43,7 +43,7 @@ def giants(risk: Assessment) -> Finding | None:
     found = {
         name: each
         for name, each in risk.closeness.giants.items()
-        if each.of > risk.closeness.releases and each.excess > STOP
+        if each.of > risk.closeness.releases and each.excess > STOP and name not in risk.rare.columns
     }
     if not found:
         return None

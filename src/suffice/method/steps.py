@@ -212,7 +212,11 @@ class ByColumns(Several):
 def in_order(methods: tuple[Method, ...]) -> Method:
     """Methods one after the other: neighbours that see inner products only are one formula."""
     flat = [step for method in methods for step in getattr(method, "steps", (method,))]
-    if len(flat) > 1 and flat[0].takes:
+    first, second = flat[0], flat[1] if len(flat) > 1 else None
+    could = type(first).takes is not Method.takes and not first.takes
+    if could and isinstance(second, Isometric) and companion_of(type(second)) is None:
+        raise UsageError(f"Name the tables of {first.name} (keep): other columns are then for {second.name}.")
+    if second is not None and first.takes:
         rest = in_order(tuple(flat[1:]))
         dealt = isinstance(rest, Synthetic) and rest.records is None  # to the rows that there are
         return ByColumns((flat[0], Steps((rest,)) if dealt else rest))

@@ -33,6 +33,7 @@ class RareCells:
     again: of these, how many are those of a record that is alone in the original, too
     chance: the share that would be, if every column were dealt by itself
     instead: tables of fewer columns that tell nobody, in place of all of these, where some do
+    columns: those of tables of two columns and more: categories, if they be numbers
     """
 
     tables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class RareCells:
     again: int = 0
     chance: float = 0.0
     instead: tuple[tuple[str, ...], ...] = ()
+    columns: tuple[str, ...] = ()
 
     @property
     def beyond(self) -> float:
@@ -57,6 +59,7 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
     codes = cache(lambda name: _codes(done.rows.gather([name])[name]))
     telling = cache(lambda table: _told([codes(name) for name in table]))
     found = {" x ".join(table): telling(table) for table in tables if len(table) > 1}
+    joint = tuple(dict.fromkeys(name for table in tables if len(table) > 1 for name in table))
     fixed = tuple(name for name in wanted if name not in names)
     asked = any(told for _, told in found.values()) and hasattr(method, "keep")  # it takes tables by their columns
     instead = _smaller(tables, lambda table: len(table) > 1 and telling(table)[1], fixed) if asked else ()
@@ -68,7 +71,7 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
         _again([np.concatenate([y[:n], of(y)]) for y in both], n)
         for of in (lambda y: y[n:], lambda y: rng.permutation(y[:n]))
     )
-    return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead)
+    return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead, joint)
 
 
 def _smaller(tables: Tables, told: Callable[[tuple[str, ...]], int], fixed: tuple[str, ...]) -> Tables:
