@@ -14,8 +14,8 @@ __all__ = ["COMPILED", "choose", "descend", "part"]
 
 @loops
 def choose(
-    bins: Bins, wide: Bins, ranked: Flags, y: Array, classes: int, once: Array, least: int, worth: float, rows: Codes,
-    ends: Codes, chosen: Codes, go: Flags,
+    bins: Bins, wide: Bins, ranked: Flags, y: Array, classes: int, once: Array, least: int, worth: float, ends: Codes,
+    chosen: Codes, go: Flags,
 ) -> None:  # fmt: skip
     """Fills in the best column of every node of a level, and its bins that go left.
 
@@ -31,8 +31,7 @@ def choose(
         first, last = ends[node], ends[node + 1]
         total[:] = 0.0
         squares, counted = 0.0, 0.0
-        for i in range(first, last):
-            r = rows[i]
+        for r in range(first, last):
             counted += once[r] if len(once) else 1.0
             if classes:
                 total[int(y[r])] += 1.0
@@ -46,8 +45,7 @@ def choose(
         own /= last - first
         if counted < 2 * least or not squares - own > worth:
             continue
-        for i in range(first, last):
-            r = rows[i]
+        for r in range(first, last):
             for j in range(columns):
                 b = bins[r, j]
                 sums[j, b, deep] += 1.0
@@ -123,28 +121,37 @@ def choose(
 
 
 @loops
-def part(bins: Bins, rows: Codes, ends: Codes, chosen: Codes, go: Flags) -> tuple[Codes, Codes]:
-    """The records of the next level's nodes, one node behind the other, and where each begins."""
-    after, starts = np.empty_like(rows), np.empty(2 * np.sum(chosen >= 0) + 1, np.int64)
-    known, at, right = 0, 0, np.empty_like(rows)
-    starts[0] = 0
+def part(
+    bins: Bins, y: Array, once: Array, rows: Codes, ends: Codes, chosen: Codes, go: Flags
+) -> tuple[Bins, Array, Array, Codes, Codes]:
+    """The records of the next level's nodes, one node behind the other, so that they are read as they lie; and where
+    each node begins."""
+    n, starts = 0, np.zeros(2 * np.sum(chosen >= 0) + 1, np.int64)
     for node in range(len(chosen)):
-        if chosen[node] < 0:
+        n += ends[node + 1] - ends[node] if chosen[node] >= 0 else 0
+    new_bins, new_y, new_rows = np.empty((n, bins.shape[1]), bins.dtype), np.empty(n), np.empty(n, rows.dtype)
+    new_once, known, at = np.empty(n if len(once) else 0), 0, 0
+    for node in range(len(chosen)):
+        column = chosen[node]
+        if column < 0:
             continue
-        others = 0
+        right = at
         for i in range(ends[node], ends[node + 1]):
-            r = rows[i]
-            if go[node, bins[r, chosen[node]]]:
-                after[at] = r
-                at += 1
-            else:
-                right[others] = r
-                others += 1
-        after[at : at + others] = right[:others]
+            right += go[node, bins[i, column]]
         known += 2
-        starts[known - 1], starts[known] = at, at + others
-        at += others
-    return after[:at], starts
+        starts[known - 1], starts[known] = right, at + ends[node + 1] - ends[node]
+        for i in range(ends[node], ends[node + 1]):
+            if go[node, bins[i, column]]:
+                to, at = at, at + 1
+            else:
+                to, right = right, right + 1
+            for j in range(bins.shape[1]):
+                new_bins[to, j] = bins[i, j]
+            new_y[to], new_rows[to] = y[i], rows[i]
+            if len(once):
+                new_once[to] = once[i]
+        at = right
+    return new_bins, new_y, new_once, new_rows, starts
 
 
 @loops

@@ -127,12 +127,12 @@ class _Growth:
         levels, known, leaf = list[tuple[Any, ...]](), 1, np.zeros(len(self.y), dtype=np.int64)
         rows, ends, nodes = np.arange(len(self.y)), np.array([0, len(self.y)]), 1
         ranked, once = np.array(self.ranked, dtype=bool), np.empty(0) if self.counted is None else self.counted
-        wide = self.bins.max(axis=0, initial=0)
+        bins, y, wide = self.bins, self.y, self.bins.max(axis=0, initial=0)
         while nodes:
             chosen, go = np.full(nodes, -1), np.zeros((nodes, self.width), dtype=bool)
             if self.loops:
-                asked = self.bins, wide, ranked, self.y, self.classes, once, self.least, self.worth
-                self.loops.choose(*asked, rows, ends, chosen, go)
+                asked = wide, ranked, y, self.classes, once, self.least, self.worth
+                self.loops.choose(bins, *asked, ends, chosen, go)
             else:
                 node = np.repeat(np.arange(nodes), np.diff(ends))
                 for first, last in self._portions(nodes):
@@ -141,10 +141,10 @@ class _Growth:
             inner = chosen >= 0
             down = np.where(inner, known + 2 * (np.cumsum(inner) - 1), -1)
             levels.append((chosen.astype(np.int16), down.astype(np.int32), np.packbits(go, axis=1)))
-            ended = np.where(inner, -1, known - nodes + np.arange(nodes))
-            leaf[rows] = np.repeat(ended, np.diff(ends))
+            ended = np.repeat(~inner, np.diff(ends))
+            leaf[rows[ended]] = np.repeat(known - nodes + np.flatnonzero(~inner), np.diff(ends)[~inner])
             if self.loops:
-                rows, ends = self.loops.part(self.bins, rows, ends, chosen, go)
+                bins, y, once, rows, ends = self.loops.part(bins, y, once, rows, ends, chosen, go)
             else:
                 rows, node = rows[stay := inner[node]], node[stay]
                 node = down[node] - known + ~go[node, self.bins[rows, chosen[node]]]
