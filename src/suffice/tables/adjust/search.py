@@ -32,8 +32,8 @@ TURNS, TURN = 3, 0.3
 """How often other directions are tried where some have no exact statistics, and what the key adds to their cost."""
 HOLDS = 5
 """How often cells that left their bounds are held."""
-OPENING = (1 / 32, 1 / 8, 1 / 2, 1.0)
-"""Of the mean level: what cells change by that need not, where too little is left open."""
+OPENING = (1 / 32, 0.25), (1 / 32, 0.5), (1 / 32, 1.0), (1 / 8, 1.0), (1 / 2, 1.0), (1.0, 1.0)
+"""Of the mean level, what cells change by that need not, where too little is left open; and the share of cells."""
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -218,10 +218,10 @@ class AdjustmentSearch:
             return bits_left(self.asked.table, own, given, kept)
 
         bits = left(y)
-        for share in OPENING:
+        for share, some in OPENING:
             if bits >= OPEN:
                 break
-            stay = problem.sensitive | ~problem.movable
+            stay = problem.sensitive | ~problem.movable | ((self.asked.draws("some") > some) & (y == 0))
             for _ in range(HOLDS):
                 more = np.clip(shares * share * level, (problem.low - y) / 2, (problem.high - y) / 2)
                 found = newton(problem, family, keep, kernels, y, (np.where(stay, 0.0, more), stay))
