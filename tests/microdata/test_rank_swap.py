@@ -191,3 +191,18 @@ def test_a_sum_that_does_not_survive_is_not_said_to_stay_true() -> None:
         (said,) = [each.message for each in release.findings if each.rule == "dependent-columns"]
         assert ("stays true" in said) == true
         assert ("not true of sum" in said) != true
+
+
+@pytest.mark.parametrize("ranks", [np.arange(40), np.cumsum(np.random.default_rng(3).integers(1, 4, 40))])
+def test_a_sweep_takes_each_in_turn_and_one_that_is_free_behind_it(ranks):
+    """As Moore has it, written down once more; the same with and without compiled loops."""
+    window, u = 7, np.random.default_rng(5).random(40)
+    partner = np.arange(40)
+    for i in range(40):
+        free = [j for j in range(i + 1, 40) if partner[j] == j and ranks[j] - ranks[i] <= window]
+        if partner[i] == i and free:
+            other = free[int(u[i] * len(free))]
+            partner[i], partner[other] = other, i
+    assert np.array_equal(swapping.partners_behind(ranks, window, np.random.default_rng(5)), partner)
+    plain = getattr(swapping._swept, "py_func", swapping._swept)
+    assert np.array_equal(plain(ranks, window, u), partner)

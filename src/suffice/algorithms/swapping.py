@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,7 +89,57 @@ def _left(ranks: Ranks, window: int, free: Ranks, u: Array, partner: Ranks) -> R
     return left[:found].copy()
 
 
-def window_of(columns: list[Array], correlation: float) -> float:
+def partners_behind(ranks: Ranks, window: int, draws: np.random.Generator) -> Ranks:
+    """The same by Moore's sweep: in order of rank, each that is free with one that is free among the next `window`.
+
+    >>> found = partners_behind(np.arange(6), 2, np.random.default_rng(1))
+    >>> np.array_equal(found[found], np.arange(6)), int(np.abs(found - np.arange(6)).max()) <= 2
+    (True, True)
+    """
+    return _swept(ranks, window, draws.random(len(ranks)))
+
+
+@loops
+def _swept(ranks: Ranks, window: int, u: Array) -> Ranks:
+    n, last, half = len(ranks), 0, 1
+    partner, tree = np.arange(n), np.ones(n + 1, np.int64)  # how many are free, in sums over powers of two of them
+    while 2 * half <= n:
+        half *= 2
+    for i in range(1, n + 1):
+        if i + (i & -i) <= n:
+            tree[i + (i & -i)] += tree[i]
+    for i in range(n):
+        while last < n and ranks[last] <= ranks[i] + window:
+            last += 1
+        if partner[i] != i:
+            continue
+        other, count, j = i, 0, last
+        for place in range(2):  # itself first, then its partner: all before them are gone
+            j = other + 1
+            while j <= n:
+                tree[j] -= 1
+                j += j & -j
+            if place == 1:
+                break
+            j = last
+            while j > 0:
+                count += tree[j]
+                j -= j & -j
+            if count == 0:
+                break
+            left, other, step = int(u[i] * count) + 1, 0, half
+            while step > 0:
+                if other + step <= n and tree[other + step] < left:
+                    other += step
+                    left -= tree[other]
+                step //= 2
+            partner[i], partner[other] = other, i
+    return partner
+
+
+def window_of(
+    columns: list[Array], correlation: float, paired: Callable[[Ranks, int, np.random.Generator], Ranks] = partners
+) -> float:
     """The share of the ranks at which the smallest mean correlation of old and new column falls to `correlation`.
 
     columns: some values of each in order, as many of one as of another; one that does not vary tells nothing
@@ -98,7 +150,7 @@ def window_of(columns: list[Array], correlation: float) -> float:
     for _ in range(14 if Z else 0):
         share = (low + high) / 2
         draws = np.random.default_rng(0)  # swaps that are tried, whatever the key
-        pairs = [partners(own, max(1, round(share * len(own))), draws) for _ in range(tried)]
+        pairs = [paired(own, max(1, round(share * len(own))), draws) for _ in range(tried)]
         kept = min(float(np.mean([np.mean(z * z[pair]) for pair in pairs])) for z in Z)
         low, high = (share, high) if kept > correlation else (low, share)
     return high

@@ -114,7 +114,7 @@ def _paper(count: int) -> Iterator[Any]:
     """Calvino (2017), Table 4: components swapped, the largest first; groups drawn anew; ranks swapped."""
     yield {"pca-mask": {"components": list(range(1, count + 1))}}
     yield {"microaggregate-draws": {"k": list(DRAWN)}}
-    yield {"rank-swap": {"p": list(SWAPPED)}}
+    yield {"rank-swap": {"p": list(SWAPPED), "partner": "behind"}}
 
 
 PRESETS = ("quick", "all", "paper")

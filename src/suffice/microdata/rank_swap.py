@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
-from suffice.algorithms.swapping import LEARNT, partners, window_of
+from suffice.algorithms.swapping import LEARNT, partners, partners_behind, window_of
 from suffice.design.design import Design
 from suffice.errors import InfeasibleError, UsageError, count_of
 from suffice.method.masked import MaskedColumns
-from suffice.method.parameter import Number, parameter
+from suffice.method.parameter import Choice, Number, parameter
 from suffice.method.rowwise import Rowwise
 from suffice.rows.ranks import by_rank, some_values
 from suffice.rows.rows import Rows
@@ -35,6 +35,8 @@ class RankSwap(Rowwise):
 
     p: how far a value may go, as a share of the records; 0.5 where neither this nor a correlation is given. A value
         without a partner within reach stays, and is counted. Equal values are ordered at random.
+    partner: either: uniformly before or behind a value, whoever is free there; behind: the sweep of Moore, from the
+        smallest value, each with one that is free among the next p n. Its partners are farther away, on average.
     correlation: in place of p; that p at which the smallest correlation of an old with its new column is expected to
         fall to this (Moore).
 
@@ -58,15 +60,20 @@ class RankSwap(Rowwise):
         Number(0, 1, closed=False, none="p decides"), "smallest correlation of old and new columns, in place of p", None
     )
 
+    partner: str = parameter(
+        Choice(("either", "behind")), "on which side partners are looked for, each in turn", "either", added=True
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.p is not None and self.correlation is not None:
             raise UsageError("rank-swap: p and correlation say the same. Give one of them.")
 
     def columns(self, rows: Rows, design: Design, stream: Stream) -> MaskedColumns:
-        p = DEFAULT if self.p is None else self.p
+        p, paired = DEFAULT if self.p is None else self.p, partners if self.partner == "either" else partners_behind
         if self.correlation is not None:
-            p = window_of([some_values(rows, name, LEARNT) for name in design.confidential], self.correlation)
+            some = [some_values(rows, name, LEARNT) for name in design.confidential]
+            p = window_of(some, self.correlation, paired)
             p = max(p, 1 / rows.n + 1e-12)
         window, alone = int(p * rows.n * (1 + ROUNDING)), 0
         if not window:
@@ -77,7 +84,7 @@ class RankSwap(Rowwise):
 
         def swapped(ranks: NDArray[np.int64], y: Array, _: Array, draws: np.random.Generator) -> Array:
             nonlocal alone
-            pairs = partners(ranks, window, draws)
+            pairs = paired(ranks, window, draws)
             alone += int((pairs == np.arange(len(pairs))).sum())
             return np.asarray(y[pairs])
 
@@ -87,4 +94,4 @@ class RankSwap(Rowwise):
 
     @classmethod
     def examples(cls) -> tuple[RankSwap, ...]:
-        return cls(), cls(p=0.1), cls(correlation=0.8)
+        return cls(), cls(p=0.1, partner="behind"), cls(correlation=0.8)
