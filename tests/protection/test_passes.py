@@ -26,6 +26,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         return pages(self, columns)
 
     monkeypatch.setattr("suffice.release.release.enforce", lambda findings: None)  # all of it is to be read
+    monkeypatch.setattr("suffice.risk.assessment.SHORT", 0)  # no trial release for signs alone, which reads it again
     monkeypatch.setattr(ParquetRows, "_pages", counted)
     return found
 
