@@ -402,7 +402,7 @@ def test_demo(suffice):
         "report.html",
         "compared",
     }
-    assert "recommended: ipso + rotate:sweeps=30" in ended.out
+    assert "recommended: rotate:zeros=free" in ended.out
     assert {path.name for path in Path("demo/compared").iterdir()} >= {"comparison.html", "comparison.png"}
     for line in statistics(ended.out):
         *_, one, two = line.split()
