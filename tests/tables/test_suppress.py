@@ -29,7 +29,7 @@ from tests.tables.test_reference import needs_shared
 from tests.tables.test_reference import table_of as reference_table
 
 KEY = Seed.for_tests(1)
-SHAPES = {"two": (4, 5), "three": (3, 3, 3), "four": (2, 2, 2, 2)}
+SHAPES = {"two": (4, 5), "three": (2, 3, 3), "four": (2, 2, 2, 2)}
 RULES: list[PrimaryRule] = [
     FewContributors(3),
     Dominance(1, 80),
@@ -92,7 +92,7 @@ def table_of(shape: str, number: int) -> Table:
 
 
 CASES = [("two", k, "exact") for k in range(len(RULES))]
-CASES += [(shape, k, "exact") for shape in ("hierarchy", "linked") for k in (1, 3, 5)]
+CASES += [(shape, k, "exact") for shape in ("hierarchy", "linked") for k in (1, 5)]
 CASES += [(shape, k, "fast") for shape, some in {"three": (2,), "four": (1, 6), "linked": (3,)}.items() for k in some]
 
 
@@ -105,7 +105,7 @@ def test_the_audit_holds_for_every_rule(shape: str, number: int, search: str):
 
 
 @pytest.mark.parametrize("rule", [MinimumFrequency(4), MinimumFrequency(3, zeros=True), DirectDisclosure(1)])
-@pytest.mark.parametrize(("shape", "search"), [((4, 4), "exact"), ((3, 3, 3), "fast")])
+@pytest.mark.parametrize(("shape", "search"), [((4, 4), "exact"), ((2, 3, 3), "fast")])
 def test_counts_keep_three_whole_numbers(shape: tuple[int, ...], search: str, rule: PrimaryRule):
     table = counts(shape, 5)
     given = find_sensitive(table, [rule])
@@ -130,7 +130,7 @@ def test_no_smaller_pattern_passes(number: int):
 
 
 def test_the_same_key_gives_the_same_pattern():
-    table = counts((4, 5), 3, low=1)
+    table = counts((3, 4), 3, low=1)
     given = find_sensitive(table, [MinimumFrequency(3)])
     for search in ("fast", "exact"):
         some = [suppress(table, given, search=search, cost="count", seed=Seed.for_tests(k)) for k in (1, 1, 2)]
@@ -235,7 +235,7 @@ def test_what_everybody_knows_asks_for_more_cells():
 
 
 def test_a_search_without_time_still_passes():
-    table = firms((4, 5), 3)
+    table = firms((3, 4), 3)
     given = find_sensitive(table, [PPercent(15)], "v")
     found = suppress(table, given, search="exact", seconds=1e-9, seed=KEY)
     assert not found.proven

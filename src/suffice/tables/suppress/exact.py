@@ -35,6 +35,7 @@ class ExactSearch:
         self.end = monotonic() + seconds
         self.columns = np.flatnonzero(request.open)
         self.cuts: list[Array] = []
+        self.last: Flags | None = None  # the cheapest cells that all cuts allow, so far
         self.demands = {demand.key: demand for demand in request.demands()}
 
     def run(self) -> tuple[CellPattern, float]:
@@ -46,6 +47,7 @@ class ExactSearch:
                     y, bound = self._master(whole)
                     if self._cost(self.best.gaps) <= bound / (1 - self.gap) + NEVER if self.gap < 1 else True:
                         return self.best, bound
+                    self.last = y > 0.5 if whole else None
                     fresh = self._separated(y)
                     if whole and not fresh:
                         fresh = self._audited(y > 0.5)

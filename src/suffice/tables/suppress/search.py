@@ -51,14 +51,22 @@ class PatternSearch:
 
     def __init__(self, request: PatternRequest, stream: Stream) -> None:
         self.request, self.stream = request, stream
-        self.points: dict[str, list[Array]] = {each.value: [] for each in request.given}
 
     def run(self) -> CellPattern:
         """The cheapest of some patterns that pass, without what is not needed."""
-        request = self.request
-        tries = TRIES if len(request.table) <= FEW else 1
-        found = [self.removed(self.first(number)) for number in range(tries)]
-        return min(found, key=lambda each: float(request.cost[each.gaps].sum()))
+        tries = TRIES if len(self.request.table) <= FEW else 1
+        return self._cheapest([self.removed(self.first(number)) for number in range(tries)])
+
+    def best(self, others: Flags | None) -> CellPattern:
+        """The cheaper of the pattern by programmes and of others that still lack something, where there are any."""
+        found = [self.removed(self.first(0))]
+        if others is not None:
+            gaps = self.request.primary | (others & self.request.open)
+            found.append(self.removed(self.repaired(gaps, {each.value: [] for each in self.request.given})))
+        return self._cheapest(found)
+
+    def _cheapest(self, some: Sequence[CellPattern]) -> CellPattern:
+        return min(some, key=lambda each: float(self.request.cost[each.gaps].sum()))
 
     def first(self, number: int) -> CellPattern:
         """Directions are drawn; all levels are reached at once, then once more the other way round."""
@@ -82,7 +90,7 @@ class PatternSearch:
         for (value, _, _), change in zip(work, changes, strict=True):
             gaps |= (change != 0) & request.open
             points[value].append(request.table.values[value] + change)
-        return self._repaired(gaps, points)
+        return self.repaired(gaps, points)
 
     def _change(self, value: str, demands: Sequence[Demand], up: Flags, free: Flags, usable: Flags) -> Array:
         """The cheapest change of all, and again with the cells that it uses, each at its cost for what it carries."""
@@ -95,7 +103,7 @@ class PatternSearch:
             change = Flow(self.request, value, free | used).all(demands, up, cost)
         return change
 
-    def _repaired(self, gaps: Flags, points: dict[str, list[Array]]) -> CellPattern:
+    def repaired(self, gaps: Flags, points: dict[str, list[Array]]) -> CellPattern:
         """More cells for whatever the audit still calls exposed, until it calls nothing so."""
         for _ in range(ROUNDS):
             audits = self.request.audits(gaps, points)

@@ -136,8 +136,10 @@ def suppress(
     quick, bound = PatternSearch(request, stream), np.nan
     if search == "exact" or (search == "auto" and request.open.sum() <= MOST):
         first = quick.first(0)
-        found, bound = ExactSearch(request, first, gap, seconds).run()
-        found = quick.removed(found) if found is first else found
+        exact = ExactSearch(request, first, gap, seconds)
+        found, bound = exact.run()
+        if found is first:
+            found = quick.best(exact.last)
     else:
         found = quick.run()
     paid = float(price[found.gaps & ~primary].sum())
