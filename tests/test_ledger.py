@@ -107,7 +107,19 @@ def test_a_line_holds_these_fields_and_no_others(ledger: Ledger) -> None:
     ledger.add(FIRST)
     found = json.loads(ledger.path.read_text())
     old = ["date", "method", "terms", "reach", "columns", "release"]
-    assert list(found) == [*old, "accepted", "rounded", "rank", "scheme", "traces", "ties", "records", "sketch", *NEW]
+    assert list(found) == [
+        *old,
+        "accepted",
+        "rounded",
+        "rank",
+        "scheme",
+        "traces",
+        "ties",
+        "records",
+        "sets",
+        "sketch",
+        *NEW,
+    ]
     ledger.path.write_text(json.dumps({name: found[name] for name in old}) + "\n")
     assert ledger.entries() == (FIRST,)  # a ledger of the first releases
 
