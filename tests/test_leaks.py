@@ -296,9 +296,14 @@ def offences(tree: ast.AST) -> list[str]:
     return found
 
 
+OWN_PIPES = {"comparison/workers.py": {"pickle", "subprocess"}}
+"""What starts processes of this package and talks with these alone, through pipes that nobody else holds."""
+
+
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_the_source_runs_no_text_reads_no_pickle_and_calls_nobody(path):
-    assert offences(ast.parse(path.read_text(encoding="utf-8"))) == []
+    own = OWN_PIPES.get(path.relative_to(SOURCE).as_posix(), set())
+    assert {*offences(ast.parse(path.read_text(encoding="utf-8")))} == own
 
 
 @pytest.mark.parametrize(

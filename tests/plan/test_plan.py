@@ -32,7 +32,7 @@ def wrong(**tables: object) -> str:
 
 def test_the_demonstration_plan_is_a_plan():
     plan = Plan.parse(PLAN)
-    assert plan.build_method().name == "ipso then rotate"
+    assert plan.build_method().name == "rotate"
     assert plan.roles.build().weight == "weight"
 
 

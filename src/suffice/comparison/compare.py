@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from suffice.comparison.candidates import Candidate, candidates
@@ -23,7 +21,7 @@ from suffice.guards.finding import check_accepted
 from suffice.progress import Progress, listener
 from suffice.release.protect import protect
 from suffice.release.release import kept_files
-from suffice.rows.rows import Rows
+from suffice.rows.digest import Digest
 from suffice.rows.threads import cores
 from suffice.seed import Seed
 
@@ -127,11 +125,12 @@ def _parts(numbers: list[int], count: int, workers: int) -> list[list[int]]:
 def _digest(request: Question, seed: Seed) -> str:
     """A keyed digest of what the runs are of."""
     data = request.data
-    if isinstance(data, Rows):
-        told = f"{data.n} {data.kinds}"
-    elif isinstance(data, str | os.PathLike):
+    if isinstance(data, str | os.PathLike):
         told = " ".join(digest_of(path) for path in named_sources(data) if path.is_file())
     else:
-        told = sha256(pickle.dumps(data)).hexdigest()
+        rows = open_rows(data, 1, None)
+        names = [name for name in request.roles.columns if rows.kinds.get(name) in (*NUMERIC, "category")]
+        found = rows.fold(lambda block: Digest.of(block, names), names, "reading")
+        told = " ".join([f"{rows.n} {dict(rows.kinds)}", *map(found.column, names)])
     parts = request.roles.canonical(), str(sorted(request.accept.items())), request.encoding or "", told
     return seed.digest("comparison", *parts)
