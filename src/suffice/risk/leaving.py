@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
@@ -18,6 +17,7 @@ from suffice.design.design import Design
 from suffice.errors import attempt
 from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
+from suffice.risk.text_numbers import text_numbers
 from suffice.rows.arrow import as_float, concatenated
 from suffice.rows.bridge import arrow
 from suffice.rows.multiset import Words, text_words
@@ -118,9 +118,11 @@ class LeavingSample:
 
     @cached_property
     def numbers(self) -> dict[str, Array]:
-        """Numeric columns that leave as they are."""
+        """Numeric columns that leave as they are, and text that can be read as numbers."""
         columns = {name: self.block.columns[name] for name in (*self.design.fixed, *self.kept)}
-        read = {name: v if isinstance(v, np.ndarray) else attempt(partial(_numbers, v)) for name, v in columns.items()}
+        read = {
+            name: v if isinstance(v, np.ndarray) else attempt(partial(text_numbers, v)) for name, v in columns.items()
+        }
         return {name: as_float(values) for name, values in read.items() if values is not None}
 
     @cached_property
@@ -142,11 +144,3 @@ def _strata(design: Design, block: Block) -> Words:
     by = (*design.roles.groups, *([design.absorbed] if design.absorbed else []))
     Y = np.array([as_float(block.columns[name]) for name in design.confidential])
     return Domain.by_columns(by, design.roles.missing == "patterns").labels(block, Y, design)
-
-
-def _numbers(words: Any) -> Any:
-    """Text that is numbers, or dates as seconds; anything else is an error."""
-    text = words.cast(pa.string())
-    found = attempt(partial(pc.cast, text, pa.float64()))
-    found = pc.cast(pc.cast(pc.cast(text, pa.timestamp("s")), pa.int64()), pa.float64()) if found is None else found
-    return found.to_numpy(zero_copy_only=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,7 +72,9 @@ def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     if not len(sample):
         return ()
     columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
-    return _telling(sample, _fits(sample, sample.X), _in_logs(sample, columns))
+    return _telling(
+        sample, _fits(sample, sample.X), _in_logs(sample, columns), *_in_proportion(sample, sample.design.fixed)
+    )
 
 
 def in_groups(sample: LeavingSample) -> dict[str, int]:
@@ -114,7 +116,8 @@ def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
         return ()
     columns = list(_columns(sample))
     fits = _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)]))
-    found = _telling(sample, fits, _in_logs(sample, columns), *_of_like_records(sample), *_of_neighbours(sample))
+    guesses = _in_logs(sample, columns), *_in_proportion(sample, sample.numbers), *_of_like_records(sample)
+    found = _telling(sample, fits, *guesses, *_of_neighbours(sample))
     names = sample.design.confidential
     by = (_matter(sample, columns, sample.Y[:, names.index(each.column)]) or sample.kept for each in found)
     return tuple(replace(each, by=own) for each, own in zip(found, by, strict=True))
@@ -132,7 +135,7 @@ def _telling(sample: LeavingSample, *guesses: Array) -> tuple[Told, ...]:
 def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
     """Products and powers: logarithms of positive values, fitted to the columns and to their logarithms."""
     numbers = {name: sample.numbers[name] for name, _ in columns if name in sample.numbers}
-    logs = [np.log(x) for x in numbers.values() if (x > 0).all()]
+    logs = [np.log(x) for x in numbers.values() if (x[np.isfinite(x)] > 0).all()]
     X = np.column_stack([sample.X, *(column for _, column in columns), *logs])
     guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(X).all(axis=1)
     for y, out in zip(sample.Y.T, guess.T, strict=True):
@@ -141,6 +144,19 @@ def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
             with np.errstate(over="ignore"):
                 out[rows] = np.exp(_others(X[rows], np.log(y[rows])[:, None])[:, 0])
     return guess
+
+
+def _in_proportion(sample: LeavingSample, names: Iterable[str]) -> Iterator[Array]:
+    """A column times the middle ratio: near for most records, though others may be far from every line."""
+    for x in (sample.numbers[name] for name in names if name in sample.numbers):
+        there = np.flatnonzero(np.isfinite(x) & (x != 0))
+        guess = np.full(sample.Y.shape, np.nan)
+        for y, out in zip(sample.Y.T, guess.T, strict=True):
+            with np.errstate(over="ignore"):
+                ratios = y[there] / x[there]
+            ratios = ratios[np.isfinite(ratios) & (ratios != 0)]
+            out[there] = x[there] * np.median(ratios) if len(ratios) else np.nan
+        yield guess
 
 
 def _of_like_records(sample: LeavingSample) -> Iterator[Array]:
@@ -158,18 +174,25 @@ def _of_like_records(sample: LeavingSample) -> Iterator[Array]:
 def _of_neighbours(sample: LeavingSample) -> Iterator[Array]:
     """Means of the records before and after in the order of a kept column: any smooth function of it tells so much."""
     for name in sample.kept:
-        x = sample.numbers.get(name)
-        if x is not None and len(np.unique(x)) > max(FEW, len(x) / 2):
-            order, guess = np.argsort(x, kind="stable"), np.full(sample.Y.shape, np.nan)
+        x = sample.numbers.get(name, np.empty(0))
+        rows = np.flatnonzero(np.isfinite(x))
+        if len(np.unique(x[rows])) > max(FEW, len(rows) / 2):
+            order, guess = rows[np.argsort(x[rows], kind="stable")], np.full(sample.Y.shape, np.nan)
             guess[order[1:-1]] = (sample.Y[order[:-2]] + sample.Y[order[2:]]) / 2
             yield guess
 
 
 def _columns(sample: LeavingSample) -> Iterator[tuple[str, Array]]:
-    """Numbers that leave, in units of their spread, and dummies of kept columns with few levels."""
-    for name, x in sample.numbers.items():
-        if np.isfinite(x).all() and x.std() > 0:
-            yield name, (x - x.mean()) / x.std()
+    """Numbers that leave, in units of their spread, and dummies of kept columns with few levels.
+
+    Columns with holes, the fewest first, as long as half of the records have all of them.
+    """
+    whole = np.ones(len(sample), dtype=np.bool_)
+    for name, x in sorted(sample.numbers.items(), key=lambda pair: -int(np.isfinite(pair[1]).sum())):
+        there = whole & np.isfinite(x)
+        if 2 * there.sum() >= len(there) and (scale := x[there].std()) > 0:
+            whole = there
+            yield name, (x - x[there].mean()) / scale
     for name, words in sample.levels.items():
         levels = np.unique(words[: 50 * FEW])
         if len(levels) <= FEW:
@@ -178,8 +201,9 @@ def _columns(sample: LeavingSample) -> Iterator[tuple[str, Array]]:
 
 def _matter(sample: LeavingSample, columns: list[tuple[str, Array]], y: Array) -> tuple[str, ...]:
     """Columns whose share in a regression is more than a hundredth of the column's spread, kept ones first."""
-    there = np.isfinite(y) & np.isfinite(sample.X).all(axis=1)
-    Z = np.column_stack([column for _, column in columns])[there] if columns else np.empty((int(there.sum()), 0))
+    Z = np.column_stack([*(column for _, column in columns), np.empty((len(y), 0))])
+    there = np.isfinite(y) & np.isfinite(sample.X).all(axis=1) & np.isfinite(Z).all(axis=1)
+    Z = Z[there]
     apart = y[there] - y[there].mean()
     slopes: Array = np.linalg.lstsq(Z - Z.mean(axis=0), apart)[0]
     parts: Flags = np.asarray(np.abs(slopes) > 0.01 * apart.std())
@@ -195,7 +219,8 @@ def _fits(sample: LeavingSample, X: Array) -> Array:
     if strata is None:
         groups = [np.flatnonzero(there)]
     else:
-        groups = [rows[there[rows]] for rows in np.split(strata.order, strata.starts[1:])]
+        split = (rows[there[rows]] for rows in np.split(strata.order, strata.starts[1:]))
+        groups = [rows for rows in split if len(rows)]
     if design.absorbed:  # slopes are common to all levels, means are not
         rows = np.concatenate(groups)
         label = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
