@@ -362,6 +362,11 @@ CASES |= {
         {"file": giants, "method": "rotate:correlation=0.9"},
         {"ipso first": {"method": ["ipso", ROTATE]}, "less": {"method": "rotate:correlation=0.3"}},
     ),
+    "giants of a hybrid": Case(
+        "stop",
+        {"file": giants, "method": "residual-correlation:d=0.99"},
+        {"ipso": {"method": "ipso"}, "less": {"method": "residual-correlation:d=0.3"}},
+    ),
     "rank-intersection": Case("stop", {"confidential": COLUMNS, "method": "rank-swap:p=0.05"}, HEALED_BY_RANKS),
     "rank-linkage": Case("stop", {"confidential": COLUMNS, "method": "rank-swap:p=0.05"}, HEALED_BY_RANKS),
     "companion": Case(

@@ -27,10 +27,11 @@ class Draft:
 
     def __init__(self, target: str | os.PathLike[str], force: bool = False, mode: int = 0o666) -> None:
         self.target, self.force, self.mode = Path(target), force, mode
+        self.failed = f"{escaped(self.target.name)} cannot be written"
         self.refuse()
         self.hidden: Path | None = None
         self.former: Path | None = None
-        with failing("The output cannot be written"):
+        with failing(self.failed):
             self.descriptor = self._open()
         named = f"/proc/self/fd/{self.descriptor}"
         self.path = str(self.hidden) if self.hidden else named
@@ -57,13 +58,13 @@ class Draft:
 
     def write(self, data: bytes) -> None:
         """Append some bytes, all of them."""
-        with failing("The output cannot be written"):
+        with failing(self.failed):
             while data:
                 data = data[os.write(self.descriptor, data) :]
 
     def settle(self) -> None:
         """All bytes on disk, and the rights that a new file has."""
-        with failing("The output cannot be written"):
+        with failing(self.failed):
             os.fsync(self.descriptor)
             mask = os.umask(0o077)
             os.umask(mask)
@@ -71,7 +72,7 @@ class Draft:
 
     def name(self) -> None:
         """The finished file takes its name; a file that has it is kept aside until `done`."""
-        with failing("The output cannot be written"), opened(self.target.parent) as folder:
+        with failing(self.failed), opened(self.target.parent) as folder:
             if os.path.lexists(self.target):
                 self._set_aside()
             if self.hidden is None and self.former is None:  # a directory descriptor makes Python call linkat,

@@ -64,8 +64,18 @@ def giants(risk: Assessment) -> Finding | None:
         f"The values that lie farthest out in {listed(found)} are found in the release within 5 %, if in other rows: "
         f"{share(worst.found, worst.of)} of them, where values half as far again or less are found in "
         f"{share(worst.chance, worst.of)}. Whoever knows that a giant is in the file reads them off.",
-        "Use rotate alone without a number of sweeps, which begins with records drawn anew; begin with IPSO (ipso then "
-        "rotate); where neither comes inside the limits, loosen them or leave the giants out; ask for less correlation "
-        "with the original, or make larger groups.",
+        _remedy(risk),
         {"columns": len(found), "handed on": worst.found / worst.of, "chance": worst.chance / worst.of},
+    )
+
+
+def _remedy(risk: Assessment) -> str:
+    if risk.request.shared or any("cluster" in kept.name for kept in risk.groups):
+        return "Make larger groups, or use IPSO; or leave the giants out."
+    if risk.request.d:
+        return "Ask for less correlation with the original, or use IPSO; or leave the giants out."
+    return (
+        "Use rotate alone without a number of sweeps, which begins with records drawn anew; begin with IPSO (ipso then "
+        "rotate), or ask for less correlation with the original; where none comes inside the limits, loosen them or "
+        "leave the giants out."
     )

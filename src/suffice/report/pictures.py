@@ -42,19 +42,36 @@ def histogram(edges: Array, bend: float | None, before: NDArray[np.int64] | None
     return _png(figure)
 
 
+ROOM = 0.16
+"""Of the axis, the share that a number takes."""
+
+
 def _bent(axes: Any, edges: Array, bend: float) -> None:
     """An axis straight about zero and logarithmic beyond, with powers of ten to read it by."""
     from matplotlib.ticker import FuncFormatter
 
     axes.set_xscale("asinh", linear_width=bend)
     axes.set_xlim(edges[0], edges[-1])
-    top = float(np.abs(edges[[0, -1]]).max())
-    powers = 10.0 ** np.arange(np.floor(np.log10(bend)) - 1, np.floor(np.log10(top)) + 1)
-    powers = powers[powers >= bend / 5][:: max(1, len(powers) // 4)]
-    ticks = np.concatenate([-powers[::-1], [0.0], powers])
-    axes.set_xticks(ticks[(ticks >= edges[0]) & (ticks <= edges[-1])])
+    axes.set_xticks(_ticks(float(edges[0]), float(edges[-1]), bend))
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if bend >= 1 else f"{x:g}"))
+
+
+def _ticks(low: float, high: float, bend: float) -> list[float]:
+    """Zero and powers of ten, from the middle outwards, where there is room for them.
+
+    >>> _ticks(-1400.0, 110_000.0, 1000.0)
+    [0.0, 10000.0, 100000.0]
+    """
+    top = max(abs(low), abs(high))
+    powers = 10.0 ** np.arange(np.floor(np.log10(bend)) - 1, np.floor(np.log10(top)) + 1)
+    powers = powers[powers >= bend / 5][:: max(1, len(powers) // 4)]
+    ticks = [0.0] if low <= 0 <= high else []
+    for tick in np.stack([powers, -powers], axis=1).ravel().tolist():
+        place = np.arcsinh(np.array([low, high, tick, *ticks]) / bend)
+        if low <= tick <= high and (np.abs(place[3:] - place[2]) > ROOM * (place[1] - place[0])).all():
+            ticks.append(tick)
+    return sorted(ticks)
 
 
 def correlations(before: Array | None, after: Array, names: Sequence[str]) -> str:
