@@ -41,7 +41,7 @@ def read(release: Release) -> float:
 
 
 def test_who_is_known_is_read_off_leaves_of_one(tmp_path) -> None:
-    bare = drawn(Cart(least=1))
+    bare = drawn(Cart(least=1, gain=0))
     assert read(bare) > 0.6
     assert levels(bare)["leaf"] == "stop"
     with pytest.raises(GuardError, match="leaf"):
@@ -103,7 +103,7 @@ def test_the_one_large_number_of_a_column_of_few_is_seen(few: int, method: Metho
 
 
 def test_members_are_told_by_leaves_of_one() -> None:
-    bare, safe = drawn(Cart(least=1)), drawn(Cart(least=60))
+    bare, safe = drawn(Cart(least=1, gain=0)), drawn(Cart(least=60))
     assert bare.assessment.models.found > 0.3
     assert levels(bare)["membership"] == "warn"
     assert safe.assessment.models.found < 0.04
@@ -112,14 +112,19 @@ def test_members_are_told_by_leaves_of_one() -> None:
 
 def test_uniques_come_back_from_leaves_of_one() -> None:
     data = people().assign(income=lambda each: (each.income // 1000).astype(int))
-    assert levels(drawn(Cart(least=1), data))["replicated-records"] in ("warn", "stop")
+    assert levels(drawn(Cart(least=1, gain=0), data))["replicated-records"] in ("warn", "stop")
     assert "replicated-records" not in levels(drawn(Cart(), data))
 
 
-def test_files_together_tell_more_than_one() -> None:
-    data = pd.DataFrame(np.random.default_rng(0).lognormal(size=(800, 4)), columns=list("abcd"))
-    found = [
-        protect(data, Roles(confidential=list("abcd")), Synthesis(m=m), seed=Seed.for_tests(1)).assessment.models.found
-        for m in (1, 5)
-    ]
-    assert found[1] > 1.3 * found[0], found
+@pytest.mark.parametrize("related", [0.0, 0.7])
+def test_files_together_tell_more_than_one_and_little_where_splits_must_tell_more_than_chance(related: float) -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(np.exp(related * rng.normal(size=(800, 1)) + rng.normal(size=(800, 4))), columns=list("abcd"))
+    roles, key = Roles(confidential=list("abcd")), Seed.for_tests(1)
+
+    def found(m: int, gain: float) -> float:
+        return protect(data, roles, Synthesis(m=m, models=Cart(gain=gain)), seed=key).assessment.models.found
+
+    one, five = found(1, 0.0), found(5, 0.0)
+    assert five > 1.3 * one, (one, five)
+    assert found(5, 2.0) < min(0.05, 0.7 * five)

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.algebra.array import Array
 from suffice.algorithms.trees.tree import Tree, in_classes, in_fixed_point
-from suffice.method.parameter import Count, Switch, parameter
+from suffice.method.parameter import Count, Number, Switch, parameter
 from suffice.synthesis.model import ModelFit, Places, SynthesisModel
 from suffice.synthesis.variable import Board, Variable
 
@@ -20,9 +20,11 @@ NEIGHBOURS = 5
 
 @dataclass(frozen=True)
 class Cart(SynthesisModel):
-    """A tree to its least leaves; a value drawn from the records of a leaf, and smoothed where few have it.
+    """A tree of splits that tell something; a value drawn from the records of a leaf, and smoothed where few have it.
 
-    least: records of a leaf, at least; what an attacker learns of members is decided by this alone
+    least: records of a leaf, at least; the smaller, the more an attacker learns of members
+    gain: a split must lower the sum of squares of its node by so many of its variances (2: Akaike's criterion); with 0
+        every tree goes down to its least leaves, whether there is anything to learn or not
     smooth: values of fewer than ten records are drawn between their neighbours, so that none is handed on
     """
 
@@ -32,12 +34,13 @@ class Cart(SynthesisModel):
 
     least: int = parameter(Count(low=1), "records of a leaf, at least", 10)
     smooth: bool = parameter(Switch(), "draw values of fewer than ten records between their neighbours", True)
+    gain: float = parameter(Number(0, 1000), "variances of its node that a split must tell", 2.0)
 
     def fit(self, target: Variable, y: Array, names: Sequence[str], board: Board, counted: Array | None) -> TreeFit:
         ranked = [not board.variables[name].levels for name in names]
         goal, classes = in_classes(y.astype(np.int64)) if target.levels else (in_fixed_point(y), 0)
         bins = board.bins(names)
-        tree, leaf = Tree.grown(bins, ranked, goal, self.least, counted, classes)
+        tree, leaf = Tree.grown(bins, ranked, goal, self.least, counted, classes, self.gain)
         counts = np.bincount(leaf, minlength=len(tree.column))
         many = counts if counted is None else np.bincount(leaf, counted, len(tree.column))
         donors = y[np.argsort(leaf, kind="stable")]

@@ -58,9 +58,30 @@ def test_copies_count_once() -> None:
     assert (once.column < 0).sum() == 2
 
 
+def test_what_tells_no_more_than_chance_is_not_learnt() -> None:
+    """A cut that was chosen beforehand lowers the sum of squares by one variance, where nothing is to be told."""
+    rng = np.random.default_rng(5)
+    bins, noise = rng.integers(0, 64, (2000, 3)).astype(np.uint8), rng.normal(size=2000)
+    leaves = [
+        (Tree.grown(bins, [True] * 3, in_fixed_point(noise), 10, gain=gain)[0].column < 0).sum() for gain in (0.0, 20.0)
+    ]
+    assert leaves[0] > 100
+    assert leaves[1] == 1
+    y = noise + 2 * (bins[:, 0] > 31)
+    found = Tree.grown(bins, [True] * 3, in_fixed_point(y), 10, gain=20.0)[0]
+    assert (found.column >= 0).sum() == 1
+    assert found.goes_left(0)[:64].sum() == 32
+    twice = np.repeat(np.arange(2000), 2)
+    own = np.tile([1.0, 0.0], 2000)  # what stands there twice tells no more
+    again = Tree.grown(bins[twice], [True] * 3, in_fixed_point(y[twice]), 10, own, gain=20.0)[0]
+    assert np.array_equal(again.column, found.column)
+
+
 @pytest.mark.parametrize("kind", ["numbers", "two", "three", "thirty"])
-@pytest.mark.parametrize("copies", [False, True])
-def test_compiled_loops_give_the_same_tree(kind: str, copies: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("copies", "gain"), [(False, 0.0), (True, 0.0), (False, 2.0), (True, 2.0)])
+def test_compiled_loops_give_the_same_tree(
+    kind: str, copies: bool, gain: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("numba")
     from suffice.algorithms.trees import compiled
 
@@ -73,11 +94,11 @@ def test_compiled_loops_give_the_same_tree(kind: str, copies: bool, monkeypatch:
     grown, leaves = [], []
     for loops in (lambda _: compiled, lambda _: None):
         monkeypatch.setattr(tree, "_loops", loops)
-        found, leaf = Tree.grown(bins, [True, False, False, True], y, 5, counted, classes)
+        found, leaf = Tree.grown(bins, [True, False, False, True], y, 5, counted, classes, gain)
         assert np.array_equal(found.leaves(bins), leaf)
         grown.append(found)
         leaves.append(leaf)
     for name in ("column", "below", "left"):
         assert np.array_equal(getattr(grown[0], name), getattr(grown[1], name)), name
     assert np.array_equal(*leaves)
-    assert len(grown[0].column) > 100
+    assert len(grown[0].column) > (30 if gain else 100)

@@ -14,8 +14,8 @@ __all__ = ["COMPILED", "choose", "descend", "part"]
 
 @loops
 def choose(
-    bins: Bins, wide: Bins, ranked: Flags, y: Array, classes: int, once: Array, least: int, worth: float, ends: Codes,
-    chosen: Codes, go: Flags,
+    bins: Bins, wide: Bins, ranked: Flags, y: Array, classes: int, once: Array, least: int, gain: float, worth: float,
+    ends: Codes, chosen: Codes, go: Flags,
 ) -> None:  # fmt: skip
     """Fills in the best column of every node of a level, and its bins that go left.
 
@@ -60,7 +60,7 @@ def choose(
             if total[k] != 0 or not classes:
                 here[present] = k
                 present += 1
-        best = worth
+        best = max(worth, gain * (squares - own) / counted)
         for j in range(columns):
             found = 0
             for b in range(wide[j] + 1):
@@ -101,9 +101,9 @@ def choose(
                         low += s * s
                         s = total[here[h]] - s
                         high += s * s
-                    gain = low / n + high / (last - first - n)
-                    if gain > top:
-                        top, cut = gain, i
+                    told = low / n + high / (last - first - n)
+                    if told > top:
+                        top, cut = told, i
                 if cut >= 0:
                     goes = cut + 1
                     kept[:goes] = order[:goes]

@@ -51,15 +51,24 @@ class Tree:
 
     @classmethod
     def grown(
-        cls, bins: Bins, ranked: Sequence[bool], y: Array, least: int, counted: Array | None = None, classes: int = 0
+        cls,
+        bins: Bins,
+        ranked: Sequence[bool],
+        y: Array,
+        least: int,
+        counted: Array | None = None,
+        classes: int = 0,
+        gain: float = 0.0,
     ) -> tuple[Tree, Codes]:
         """A tree, and the leaf of every record.
 
         bins: a column for each predictor; ranked: whether its bins have an order, else they get one in each node
         y: what leaves are to be alike in, whole numbers; or places among so many `classes`
         counted: 0 for records that are copies of others, which are not counted in a leaf; else 1
+        gain: by how many variances of its node a split must lower the sum of squares in it; chance alone lowers it by
+            one wherever the cut is, and by more where it is the best of many
         """
-        return _Growth(bins, ranked, y, least, counted, classes).tree()
+        return _Growth(bins, ranked, y, least, counted, classes, gain).tree()
 
     def leaves(self, bins: Bins) -> Codes:
         """The leaf of every record.
@@ -114,10 +123,14 @@ class _Splits:
 
 class _Growth:
     def __init__(
-        self, bins: Bins, ranked: Sequence[bool], y: Array, least: int, counted: Array | None, classes: int
+        self, bins: Bins, ranked: Sequence[bool], y: Array, least: int, counted: Array | None, classes: int, gain: float
     ) -> None:
         self.bins, self.ranked, self.y, self.classes, self.least = bins, ranked, y, classes, least
-        self.counted, self.width = counted, int(bins.max(initial=0)) + 2  # a bin that is not there goes right
+        self.gain, self.counted, self.width = (
+            gain,
+            counted,
+            int(bins.max(initial=0)) + 2,
+        )  # a bin that is not there goes right
         squares, n = (float(len(y)) if classes else float((y * y).sum())), max(len(y), 1)
         total = np.bincount(y.astype(np.int64), minlength=classes) * 1.0 if classes else y.sum()
         self.worth = WORTH * (squares - float((total * total).sum()) / n)
@@ -131,7 +144,7 @@ class _Growth:
         while nodes:
             chosen, go = np.full(nodes, -1), np.zeros((nodes, self.width), dtype=bool)
             if self.loops:
-                asked = wide, ranked, y, self.classes, once, self.least, self.worth
+                asked = wide, ranked, y, self.classes, once, self.least, self.gain, self.worth
                 self.loops.choose(bins, *asked, ends, chosen, go)
             else:
                 node = np.repeat(np.arange(nodes), np.diff(ends))
@@ -166,14 +179,15 @@ class _Growth:
         Y = (np.arange(self.classes) == Y).astype(np.float64) if self.classes else Y
         counted = None if self.counted is None else self.counted[rows]
         total = np.stack([np.bincount(node, y, nodes) for y in Y.T])
-        own = (total**2).sum(axis=0) / np.bincount(node, minlength=nodes)
-        impure = np.bincount(node, (Y * Y).sum(axis=1), nodes) - own > self.worth
-        at = np.flatnonzero((np.bincount(node, counted, nodes) >= 2 * self.least) & impure)  # others are leaves
+        own, many = (total**2).sum(axis=0) / np.bincount(node, minlength=nodes), np.bincount(node, counted, nodes)
+        impurity = np.bincount(node, (Y * Y).sum(axis=1), nodes) - own
+        at = np.flatnonzero((many >= 2 * self.least) & (impurity > self.worth))  # others are leaves
         place = np.full(nodes, -1)
         place[at] = np.arange(len(at))
         alive = place[node] >= 0
         rows, node, Y, own = rows[alive], place[node[alive]], Y[alive], own[at]
-        counted, best = None if counted is None else counted[alive], np.full(len(at), self.worth)
+        counted = None if counted is None else counted[alive]
+        best = np.maximum(self.worth, self.gain * impurity[at] / many[at])
         for j, ranked in enumerate(self.ranked if len(at) else ()):
             found = self._by(self.bins[rows, j], node, len(at), Y, counted, ranked)
             better = np.flatnonzero(found.gain - own > best)
