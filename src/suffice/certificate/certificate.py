@@ -263,7 +263,7 @@ def _public(claim: Claim) -> dict[str, Any]:
 def in_order(promises: Iterable[Promise], redrawn: bool = False) -> tuple[Promise, ...]:
     """The promises of a certificate: of the whole file, given records among them, what was reached there, the rest.
 
-    redrawn: no column stays with its records
+    redrawn: new records, or nothing leaves but new values: no column stays with its records
     """
     every = tuple(promises)
     whole = [promise for promise in every if promise.domain.whole]
