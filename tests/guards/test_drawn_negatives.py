@@ -18,6 +18,7 @@ def test_shares_are_those_of_the_drawn_records() -> None:
     assert below > 300
     assert f"cost {below:,} ({100 * below / 3000:.0f} %)" in said
     assert "multiply" not in said  # ten times the records have ten times the negative gains
+    assert "gain" not in said  # a column that had negatives
 
 
 def test_places_of_levels_have_no_shape() -> None:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Flags
 from suffice.algebra.moments import Spread
 from suffice.protection.aligned import AlignedBlock
+from suffice.rows.arrow import as_float
+from suffice.rows.rows import Block, Rows
 
 ERRORS = 3.3
 """Counts that differ by as many standard errors are not those of two samples."""
@@ -70,6 +72,14 @@ class SignCounts:
     def mean(cls, several: Sequence[SignCounts]) -> SignCounts:
         """The counts of one of several releases."""
         return cls(np.rint(np.mean([each.table for each in several], axis=0)).astype(np.int64))
+
+    def of_drawn(self, original: Rows, names: tuple[str, ...]) -> SignCounts:
+        """With those of the original before, which records that are drawn anew do not stand beside."""
+
+        def below(block: Block) -> NDArray[np.int64]:
+            return np.array([np.count_nonzero(as_float(block.columns[name]) < 0) for name in names])
+
+        return SignCounts(np.array([original.fold(below, names, "judging"), self.table[1]]))
 
     def among(self, n: int, drawn: int) -> SignCounts:
         """With what n of the records that were drawn anew have on average; 0: they stand for those of the original."""
