@@ -8,7 +8,8 @@ import pytest
 import scipy.stats as s
 
 from suffice import Distort, Roles, protect
-from suffice.algorithms.families import COUNTS, CRITERIA, FAMILIES, INTERVALS, FamilyFit, fitted, frequencies
+from suffice.algorithms.families import COUNTS, CRITERIA, FAMILIES, FamilyFit, fitted
+from suffice.algorithms.frequencies import INTERVALS, frequencies
 from suffice.errors import UsageError
 
 LIEW = np.array([186.0, 693, 830, 1177, 1219, 1428, 1902, 1903, 2496, 3406])
@@ -128,3 +129,49 @@ def test_the_criterion_that_chooses_also_refuses(by: str) -> None:
     assert "drawn from normal" in said[0]
     assert "drawn from frequencies" in said[1]
     assert "(p 0." in said[0]
+
+
+def test_counts_have_the_likeliest_parameters_and_their_own_anderson_and_darling() -> None:
+    """No number of trials is likelier; by the statistic of continuous values every law of counts would be refused."""
+    rng = np.random.default_rng(4)
+    for law in (s.binom(60, 0.4), s.hypergeom(90, 40, 30), s.poisson(30), s.geom(0.05, -1)):
+        x = law.rvs(size=2000, random_state=rng).astype(float)
+        family = {"binom": "binomial", "hypergeom": "hypergeometric", "geom": "geometric"}.get(law.dist.name, "poisson")
+        fit = fitted(x, [family], CRITERIA[2])[0]
+        assert fit.law.logpmf(x).sum() >= law.logpmf(x).sum()
+        assert fit.p["anderson-darling"] > 0.05
+        if family == "binomial":
+            others = [s.binom.logpmf(x, n, x.mean() / n).sum() for n in range(int(x.max()), 50 * int(x.max()))]
+            assert fit.law.logpmf(x).sum() >= max(others) - 1e-9
+        u = law.cdf(np.sort(x))
+        with np.errstate(divide="ignore"):
+            plain = -len(x) - ((2 * np.arange(1, len(x) + 1) - 1) * (np.log(u) + np.log1p(-u[::-1]))).mean()
+        assert plain > 4  # beyond the point of 1 %
+
+
+def test_what_many_share_stays_what_it_is() -> None:
+    """A fifth of the wages are 0, and -8 says that there is none: neither is spread over an interval."""
+    rng = np.random.default_rng(6)
+    wage = np.concatenate([np.zeros(100), np.full(60, -8.0), np.exp(rng.normal(7, 0.5, 340))])
+    made = protect(pd.DataFrame({"wage": wage}), Roles(confidential=["wage"]), Distort()).frame["wage"]
+    assert abs((made == 0).mean() - 0.2) < 0.01
+    assert abs((made == -8).mean() - 0.12) < 0.01
+    assert (made[(made != -8)] >= 0).all()
+
+
+def test_whole_numbers_and_dates_leave_as_such() -> None:
+    rng = np.random.default_rng(7)
+    born = pd.Timestamp("1960-01-01") + pd.to_timedelta(rng.integers(0, 15_000, 300), "D")
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 300), "born": born})
+    for method in (Distort(m=500), Distort(order="rank", families=("uniform",))):
+        release = protect(frame, Roles(confidential=["age", "born"]), method)
+        made = release.frame if release.done.drawn is not None else release.aligned()
+        assert (made.dtypes == frame.dtypes).all()
+        assert (made["born"].dt.normalize() == made["born"]).all()
+
+
+def test_a_family_that_is_named_is_tried_on_few_values() -> None:
+    frame = pd.DataFrame({"children": np.random.default_rng(8).poisson(1.5, 400)})
+    for families, told in ((("poisson",), "drawn from poisson"), (None, "drawn from frequencies")):
+        release = protect(frame, Roles(confidential=["children"]), Distort(families=families))
+        assert told in release.certificate.private[0]

@@ -1,29 +1,23 @@
-"""Distributions fitted to a column by maximum likelihood, how far each is from it, and frequencies in their place."""
+"""Distributions fitted to a column by maximum likelihood, and how far each is from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
+from suffice.algorithms.frequencies import CLOSE, INTERVALS, round_ends, round_step
 
-FEW = 20
-"""Different values, at most, of a column that is drawn by its frequencies."""
-OWN = 3
-"""A value of fewer records is somebody's own, and is not handed on."""
-RARE = 0.05
-"""Records with such values, at most, of a column that is drawn by its frequencies."""
-INTERVALS = (8, 20)
-"""Of a column that no family fits: at least, and at most."""
 CRITERIA = ("kolmogorov-smirnov", "chi-square", "anderson-darling")
-CLOSE = 1e-12
 LARGEST = 10_000
 """Of whole numbers that a distribution of counts is fitted to."""
+TRIALS = 100
+"""Of a distribution of counts, at most: so many times the largest."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,24 +34,6 @@ class FamilyFit:
 
     def draw(self, count: int, draws: np.random.Generator) -> Array:
         return np.asarray(self.law.rvs(size=count, random_state=draws), dtype=np.float64)
-
-
-@dataclass(frozen=True, repr=False)
-class Frequencies:
-    """Values, or intervals between `low` and `high`, with their shares; overflow of an interval is discarded."""
-
-    low: Array
-    high: Array
-    share: Array
-
-    def draw(self, count: int, draws: np.random.Generator) -> Array:
-        exact = self.share * count
-        many = np.floor(exact + CLOSE).astype(np.int64)
-        rest = count - int(many.sum())
-        many[np.argsort(many - exact, kind="stable")[:rest]] += 1
-        place = np.repeat(np.arange(len(many)), many)
-        values = self.low[place] + draws.random(count) * (self.high - self.low)[place]
-        return np.asarray(draws.permutation(values))
 
 
 def _weibull(x: Array, s: Any) -> Any:
@@ -104,44 +80,57 @@ def _uniform(x: Array, s: Any) -> Any:
 
 def _pareto(x: Array, s: Any) -> Any:
     """From a round number at or below the smallest value on."""
-    step = _round_step(float(x.min()))
+    step = round_step(float(x.min()))
     scale = step * np.floor(x.min() / step)
     return s.pareto(len(x) / np.log(x / scale).sum(), scale=scale)
 
 
-def round_ends(x: Array, beyond: bool = False) -> tuple[float, float]:
-    """Round numbers around all values, which do not tell the largest: a twentieth to an eighth of the range apart.
-
-    Ends at the values themselves, or at a known distance from them, would leave with enough draws.
-
-    >>> round_ends(np.array([0.0, 3.0, 93.7]))
-    (0.0, 100.0)
-    """
-    step = _round_step(float(np.ptp(x)))
-    low, high = step * np.floor(x.min() / step), step * np.ceil(x.max() / step)
-    return float(low - step * (beyond and low == x.min())), float(high + step * (beyond and high == x.max()))
-
-
-def _round_step(size: float) -> float:
-    """1, 2 or 5 times a power of ten, a twentieth to an eighth of a size."""
-    power = 10.0 ** np.floor(np.log10(size / 8))
-    return float(power * max(digit for digit in (1, 2, 5) if digit * power <= size / 8 * (1 + CLOSE)))
-
-
 def _binomial(x: Array, s: Any) -> Any:
+    """With as many trials as are likeliest; without an end to that, where the variance is not below the mean."""
+    values, many = np.unique(x, return_counts=True)
     top, mean = int(x.max()), float(x.mean())
-    tried = {top, *(round(top * more) for more in (1.1, 1.25, 1.5, 2, 3, 5, 10))}
-    return max((s.binom(n, mean / n) for n in tried), key=lambda law: law.logpmf(x).sum())
+
+    def likelihood(place: tuple[int, ...]) -> float:
+        (n,) = place
+        return float((many * s.binom.logpmf(values, n, mean / n)).sum()) if top <= n <= TRIALS * top else -np.inf
+
+    n = _climbed(likelihood, (max(top, 1),))[0]
+    return s.binom(n, mean / n)
 
 
 def _hypergeometric(x: Array, s: Any) -> Any:
-    top, mean = int(x.max()), float(x.mean())
-    tried = []
-    for n in {top, round(1.25 * top), round(1.5 * top), 2 * top}:
-        for population in {2 * n, 3 * n, 5 * n, 10 * n}:
-            good = max(top, round(mean * population / n))
-            tried += [s.hypergeom(population, good, n)] if good <= population else []
-    return max(tried, key=lambda law: law.logpmf(x).sum())
+    """As many good and drawn as are likeliest, of as many as have the mean; the likelihood is nearly flat along it."""
+    values, many = np.unique(x, return_counts=True)
+    top, mean = max(1, int(x.max())), max(float(x.mean()), CLOSE)
+
+    def of(place: tuple[int, ...], more: int) -> tuple[int, ...]:
+        return max(place[0], round(place[0] * place[1] / mean) + more), *place
+
+    def at(law: tuple[int, ...]) -> float:
+        return float((many * s.hypergeom.logpmf(values, *law)).sum())
+
+    def likelihood(place: tuple[int, ...]) -> float:
+        good, n = place
+        return at(of(place, 0)) if top <= n <= good <= TRIALS * top else -np.inf  # these two may change places
+
+    starts = [(round(size * more * top), round(size * top)) for size in (1, 1.5, 3) for more in (1, 2, 5)]
+    found = max((_climbed(likelihood, each) for each in starts), key=likelihood)
+    return s.hypergeom(*max((of(found, more) for more in range(-2, 3)), key=at))
+
+
+def _climbed(likelihood: Callable[[tuple[int, ...]], float], place: tuple[int, ...]) -> tuple[int, ...]:
+    """The likeliest whole numbers, by steps along all diagonals that are halved where none leads up."""
+    ways = [way for way in product((-1, 0, 1), repeat=len(place)) if any(way)]
+    step, here = 2 ** max(place).bit_length(), likelihood(place)
+    while step:
+        near = [tuple(each + step * one for each, one in zip(place, way, strict=True)) for way in ways]
+        found = [likelihood(each) for each in near]
+        best = int(np.argmax(found))
+        if found[best] > here:
+            place, here = near[best], found[best]
+        else:
+            step //= 2
+    return place
 
 
 FAMILIES: Mapping[str, Callable[[Array, Any], Any]] = {
@@ -167,6 +156,9 @@ _KNOWN: dict[tuple[bytes, tuple[str, ...], str], list[FamilyFit]] = {}
 """Fits by a digest of their column: trial releases fit the same ones again."""
 POSITIVE = ("lognormal", "weibull", "gamma", "pareto")
 COUNTS = ("binomial", "poisson", "geometric", "hypergeometric")
+ONE = ("triangular", "exponential", "pareto", "poisson", "geometric")
+FREE = {"uniform": 0, **dict.fromkeys(ONE, 1), "hypergeometric": 3}
+"""Parameters that follow from the column, where they are not two: ends are round numbers."""
 
 
 def fitted(x: Array, families: Sequence[str], by: str) -> list[FamilyFit]:
@@ -191,7 +183,7 @@ def fitted(x: Array, families: Sequence[str], by: str) -> list[FamilyFit]:
         try:
             with np.errstate(all="ignore"):
                 law = FAMILIES[family](x, s)
-                statistics, p = _compared(x, law, family in COUNTS, s)
+                statistics, p = _compared(x, law, family, s)
         except (ValueError, RuntimeError, FloatingPointError, ZeroDivisionError):  # a likelihood without a maximum
             continue
         if np.isfinite(statistics[by]):
@@ -202,24 +194,37 @@ def fitted(x: Array, families: Sequence[str], by: str) -> list[FamilyFit]:
     return _KNOWN[asked]
 
 
-def _compared(x: Array, law: Any, counts: bool, s: Any) -> tuple[dict[str, float], dict[str, float]]:
-    """The three distances, each with its p; for the first and the last the parameters count as known."""
-    x, n = np.sort(x), len(x)
+def _compared(x: Array, law: Any, family: str, s: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """The three distances, each with its p, or at least that; for the first and the last parameters count as known."""
+    x, n, counts = np.sort(x), len(x), family in COUNTS
     values, first = np.unique(x, return_index=True)
     at, above = law.cdf(values), np.append(first[1:], n) / n
     before = law.cdf(values - 1) if counts else at  # a count has its own step
     ks = float(max(np.abs(above - at).max(), np.abs(before - first / n).max()))
-    u = np.clip(law.cdf(x), 1e-300, 1 - 1e-16)
-    places = np.arange(1, n + 1)
-    ad = float(-n - ((2 * places - 1) * (np.log(u) + np.log1p(-u[::-1]))).mean())
+    ad = _gap_of_counts(x, law) if counts else _gap(law.cdf(x))
     classes = int(np.clip(round(n / 5), 2, INTERVALS[1]))
     ends = np.unique(law.ppf(np.arange(1, classes) / classes))
     expected = n * np.diff(law.cdf(ends), prepend=0.0, append=1.0)
     seen = np.bincount(np.searchsorted(ends, x, "left"), minlength=len(ends) + 1)
     chi = float(((seen - expected) ** 2 / np.maximum(expected, CLOSE)).sum())
-    free = max(1, len(expected) - 1 - len(law.args) - len(law.kwds))
+    free = max(1, len(expected) - 1 - FREE.get(family, 2))
     p = float(s.kstwo.sf(ks, n)), float(s.chi2.sf(chi, free)), _anderson_darling(ad)
     return dict(zip(CRITERIA, (ks, chi, ad), strict=True)), dict(zip(CRITERIA, p, strict=True))
+
+
+def _gap(u: Array) -> float:
+    """Anderson and Darling's statistic; u: values in order, each the share of the law below it."""
+    u, places = np.clip(u, 1e-300, 1 - 1e-16), np.arange(1, len(u) + 1)
+    return float(-len(u) - ((2 * places - 1) * (np.log(u) + np.log1p(-u[::-1]))).mean())
+
+
+def _gap_of_counts(x: Array, law: Any) -> float:
+    """The same of whole numbers in order, by its integral over their steps (Choulakian, Lockhart & Stephens 1994)."""
+    numbers = np.arange(max(x[-1], law.ppf(1 - CLOSE)))
+    share, below = law.pmf(numbers), law.cdf(numbers)
+    off = (np.searchsorted(x, numbers, "right") / len(x) - below) ** 2
+    open_ = (below > 0) & (below < 1)
+    return float(len(x) * (share[open_] * off[open_] / (below[open_] * (1 - below[open_]))).sum())
 
 
 def _anderson_darling(z: float) -> float:
@@ -235,65 +240,3 @@ def _anderson_darling(z: float) -> float:
         return float(1 - np.exp(-1.2337141 / z) / np.sqrt(z) * bent)
     bent = 1.0776 - (2.30695 - (0.43424 - (0.082433 - (0.008056 - 0.0003146 * z) * z) * z) * z) * z
     return float(-np.expm1(-np.exp(bent)))
-
-
-def of_few_values(x: Array) -> bool:
-    """Whether nearly all records share one of few values."""
-    many = np.unique(x, return_counts=True)[1]
-    return bool(len(many) <= FEW and many[many < OWN].sum() <= RARE * len(x))
-
-
-def shares(x: Array) -> Frequencies | None:
-    """Those of the levels of a category; levels of one or two records are left out, and none may be left."""
-    values, many = np.unique(x, return_counts=True)
-    there = many >= OWN
-    return Frequencies(values[there], values[there], many[there] / many[there].sum()) if there.any() else None
-
-
-def frequencies(x: Array) -> Frequencies:
-    """The values of a column of few, those of one or two records as the nearest other; else shares of intervals.
-
-    The interval with most records times its width is halved, until there are as many as n tells, 8 to 20; one with one
-    or two records, which would tell where these are, is then joined to its neighbours.
-
-    >>> frequencies(np.array([0.0] * 50 + [10.0] * 49 + [700.0])).share.tolist()
-    [0.5, 0.5]
-    """
-    if of_few_values(x):
-        values, many = np.unique(x, return_counts=True)
-        shared = values[many >= OWN]
-        nearest = np.abs(values[:, None] - shared).argmin(axis=1)
-        return Frequencies(shared, shared, np.bincount(nearest, many) / len(x))
-    count = int(np.clip(np.ceil(1 + np.log2(len(x))), *INTERVALS))
-    inorder = np.sort(x)
-    for more in range(count, 4 * INTERVALS[1], 4):
-        ends, place = _joined(inorder, _halved(inorder, more))
-        if len(ends) > INTERVALS[0]:
-            break
-    return Frequencies(ends[:-1], ends[1:], np.diff(place) / len(x))
-
-
-def _halved(x: Array, count: int) -> Array:
-    """Ends of intervals, of which always the one with most records times its width was halved; x: in order."""
-    ends = np.array(round_ends(x))
-    while len(ends) <= count:
-        widest = int(np.argmax(np.diff(np.searchsorted(x, ends)) * np.diff(ends)))
-        ends = np.insert(ends, widest + 1, ends[widest : widest + 2].mean())
-    return ends
-
-
-def _joined(x: Array, ends: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The same without intervals of one or two records, and how many records are below each end."""
-    place = np.append(np.searchsorted(x, ends[:-1]), len(x))  # the largest value is inside
-    while len(few := np.flatnonzero((np.diff(place) > 0) & (np.diff(place) < OWN))) and len(place) > 2:
-        gone = int(few[-1]) or 1  # where an interval begins that is joined to the one below; the first, to that above
-        ends, place = np.delete(ends, gone), np.delete(place, gone)
-    return ends, place
-
-
-def by_ranks(x: Array, drawn: Array, draws: np.random.Generator) -> Array:
-    """The values that were drawn, each in the place of the one that has its rank; equal ones in random order."""
-    order: NDArray[np.intp] = np.lexsort((draws.random(len(x)), x))
-    made = np.empty(len(x))
-    made[order] = np.sort(drawn)
-    return made

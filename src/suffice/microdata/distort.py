@@ -9,17 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.algorithms.families import (
-    CRITERIA,
-    FAMILIES,
-    FamilyFit,
-    Frequencies,
-    by_ranks,
-    fitted,
-    frequencies,
-    of_few_values,
-    shares,
-)
+from suffice.algorithms.families import CRITERIA, FAMILIES, FamilyFit, fitted
+from suffice.algorithms.frequencies import Frequencies, frequencies, of_few_values, shares
 from suffice.design.design import Design
 from suffice.design.roles import Roles
 from suffice.errors import UsageError
@@ -54,9 +45,13 @@ class FamilyRule:
 
 @dataclass(frozen=True, repr=False)
 class ColumnLaws:
-    """Of every column its values in their rows, the fits that were tried, and what it is drawn from."""
+    """Of every column its values in their rows, the fits that were tried, and what it is drawn from.
+
+    steps: what whole numbers are multiples of; 0 of others
+    """
 
     values: tuple[Array, ...]
+    steps: tuple[int, ...]
     fits: tuple[list[FamilyFit], ...]
     drawn_from: tuple[FamilyFit | Frequencies, ...]
 
@@ -69,11 +64,12 @@ class Distort(Synthetic):
     x*_(r) in the place of x_(r)                                            (order = rank)
 
     **Promises** nothing exactly: distributions as near as the family is, which the private report says; `Restore`
-    behind it makes means and covariances exact. A column of few values that records share is drawn by their
-    frequencies, those of one or two records as the nearest other; one that no family fits by frequencies of 8 to 20
-    intervals, uniformly inside each. A category is drawn by the frequencies of its levels, but of those of one or two
-    records. Ends of a column are round numbers outside it. With order = rank every record keeps its
-    ranks, and is known by them if it has more than one column; with order = free columns are independent.
+    behind it makes means and covariances exact. Unless families are named, a column of few values that records share
+    is drawn by their frequencies, those of one or two records as the nearest other. One that no family fits is drawn by
+    frequencies of 8 to 20 intervals, uniformly inside each; what a twentieth of the records share stays as it is. A
+    category is drawn by the frequencies of its levels, but of those of one or two records. Whole numbers and dates
+    leave as such. Ends of a column are round numbers outside it. With order = rank every record keeps its ranks, and is
+    known by them if it has more than one column; with order = free columns are independent.
 
     order: rank maps what was drawn by rank; free releases the distributions of columns and no more
     families: those that are tried
@@ -118,14 +114,16 @@ class Distort(Synthetic):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:  # type: ignore[override]
-        return () if self.aligned else ("category",)  # levels have no ranks
+        return ("integer", "date") if self.aligned else ("integer", "date", "category")  # levels have no ranks
 
     def learn(self, rows: Rows, design: Design) -> ColumnLaws:
         held = rows.gather(design.confidential)
         values = tuple(as_float(held[name]) for name in design.confidential)
         nominal = () if rows.coding is None else tuple(rows.coding.levels)
         found = [self._law(name, x, name in nominal) for name, x in zip(design.confidential, values, strict=True)]
-        return ColumnLaws(values, tuple(fits for fits, _ in found), tuple(law for _, law in found))
+        whole = () if rows.coding is None else rows.coding.types
+        steps = (_step(x) if name in whole else 0 for name, x in zip(design.confidential, values, strict=True))
+        return ColumnLaws(values, tuple(steps), tuple(fits for fits, _ in found), tuple(law for _, law in found))
 
     def _law(self, name: str, x: Array, nominal: bool) -> tuple[list[FamilyFit], FamilyFit | Frequencies]:
         """The fits that were tried, and what is drawn from."""
@@ -136,7 +134,8 @@ class Distort(Synthetic):
                 )
             return [], law
         some = np.sort(x)[:: -(-len(x) // MOST)]
-        tried = [] if of_few_values(x) else fitted(some, self.families or tuple(FAMILIES), self.by)
+        few = self.families is None and of_few_values(x)
+        tried = [] if few else fitted(some, self.families or tuple(FAMILIES), self.by)
         near = next((fit for fit in tried[:1] if fit.p[self.by] >= self.level), None)
         return tried, near or frequencies(x)
 
@@ -149,15 +148,25 @@ class Distort(Synthetic):
 
     def draw(self, mean: Array, R: Array, model: ColumnLaws, count: int, stream: Stream) -> Array:
         made = []
-        for number, (x, law) in enumerate(zip(model.values, model.drawn_from, strict=True)):
+        for number, (x, step, law) in enumerate(zip(model.values, model.steps, model.drawn_from, strict=True)):
             draws = stream.generator("column", number)
             drawn = law.draw(count, draws)
-            made.append(by_ranks(x, drawn, draws) if self.aligned else drawn)
+            drawn = step * np.rint(drawn / step) if step else drawn
+            made.append(_by_ranks(x, drawn, draws) if self.aligned else drawn)
         return np.column_stack(made)
 
     @classmethod
     def examples(cls) -> tuple[Distort, ...]:
         return cls(families=("normal", "gamma", "uniform")), cls("rank", ("normal",)), cls(families=("normal",), m=40)
+
+
+def _step(x: Array) -> int:
+    """What all of them are multiples of: whole numbers leave as such, and midnights as midnights.
+
+    >>> _step(np.array([0.0, 86_400.0, 259_200.0]))
+    86400
+    """
+    return max(1, int(np.gcd.reduce(x.astype(np.int64))))
 
 
 def _table(fits: list[FamilyFit]) -> str:
@@ -167,3 +176,11 @@ def _table(fits: list[FamilyFit]) -> str:
         values = ", ".join(f"{fit.statistics[each]:.4g} (p {fit.p[each]:.3f})" for each in CRITERIA)
         said.append(f"{fit.family} {values}")
     return "; ".join(said)
+
+
+def _by_ranks(x: Array, drawn: Array, draws: np.random.Generator) -> Array:
+    """The values that were drawn, each in the place of the one that has its rank; equal ones in random order."""
+    order = np.lexsort((draws.random(len(x)), x))
+    made = np.empty(len(x))
+    made[order] = np.sort(drawn)
+    return made
