@@ -86,6 +86,32 @@ def test_the_ledger_stops_the_second(attack: Attack, shuffled: bool, tmp_path: P
     assert rules(second, "stop", "never") == {"stacked-leverage"}
 
 
+ROUNDED = {
+    "to one decimal": lambda f: f["y"].round(1),
+    "in another unit": lambda f: (f["y"] / 10).round(2),
+    "revised a little": lambda f: f["y"] * (1 + 1e-3 * np.random.default_rng(1).normal(size=len(f))),
+}
+
+
+@pytest.mark.parametrize("how", ROUNDED)
+@pytest.mark.parametrize("shuffled", [False, True], ids=["in order", "sorted anew"])
+def test_rounded_values_are_the_same_column(how: str, shuffled: bool, tmp_path: Path) -> None:
+    """Two totals still give the record, within what rounding takes; other values of the same spread give nothing."""
+    key, frame = Seed.new_file(tmp_path / "key"), victims().assign(id=[f"firm {i}" for i in range(300)])
+    more: dict[str, Any] = {"identifiers": ["id"]} if shuffled else {}
+    first = protect(frame, Roles(confidential=["y"], groups=["a"], **more), IPSO, seed=key)
+    first.write(tmp_path / "one.csv")
+    now = frame.assign(y=ROUNDED[how](frame), new=victims(seed=6)["y"])
+    now = now.sample(frac=1, random_state=1) if shuffled else now
+    second = protect(now, Roles(confidential=["y"], groups=["b"], **more), IPSO, seed=key)
+    unit = 10 if "unit" in how else 1
+    told = cell(first.frame, "a", "y") - unit * cell(second.frame, "b", "y")
+    assert told == pytest.approx(frame["y"][0], rel=0.05)
+    assert rules(second, "stop", "never") == {"stacked-leverage"}
+    other = protect(now, Roles(confidential=["new"], groups=["b"], **more), IPSO, seed=key)
+    assert rules(other, "stop", "never") == set()
+
+
 def test_parts_of_several_releases_and_then_the_sum(tmp_path: Path) -> None:
     key = Seed.new_file(tmp_path / "key")
     for name in ("y1", "y2"):

@@ -23,6 +23,9 @@ LEAST, DIFFERENT, SPARE = 16, 12, 8
 the columns that it has."""
 ORDERED = 0.97
 """Share of the records that stand in one order."""
+CLOSE = 0.02
+"""Differences that totals of small cells hardly feel, those of rounded values: in shares of a value and of the median
+distance."""
 FEW, BITS = 4, 30.0
 """Records of each of few values, on average. That columns of these, dealt at random, are the same: one in 2^30."""
 DIGITS, CANCEL = 3e-6, 100.0
@@ -135,6 +138,9 @@ def relations(
                 if told is not None and len(told[0]) > 1:
                     few, alone = tuple(others[place] for place in told[0]), (column,)
                     add(alone if forward else few, few if forward else alone, told[1])
+        for i, j in sorted(pairs):
+            if j not in far and (off := _close(V[:, i], U[:, j])) is not None:
+                add((i,), (j,), off)
     for i, j in sorted(pairs):
         if ((i,), (j,)) not in kin and one_gap(found, i, j):
             add((i,), (j,), 0)
@@ -159,6 +165,17 @@ def combination(v: Array, U: Array, part: slice = slice(None)) -> tuple[tuple[in
     broken = _broken(v, U[:, columns], part)
     enough = _uncommon(y) >= len(columns) + SPARE and broken <= ALIKE * _uncommon(v)
     return (tuple(columns), broken) if enough else None
+
+
+def _close(v: Array, u: Array) -> int | None:
+    """In how many records a column, in its own unit, is farther from another one than rounding takes it; None if in
+    many. Both about their middles, in median distances: neither unit, origin nor sign matters."""
+    there = np.isfinite(v) & np.isfinite(u)
+    v, u = v[there], u[there]
+    if len(v) < LEAST or min(len(np.unique(v)), len(np.unique(u))) < DIFFERENT:
+        return None
+    off = min(int(np.count_nonzero(np.abs(v - sign * u) > CLOSE * (1 + np.abs(v)))) for sign in (1, -1))
+    return off if off <= (1 - ORDERED) * len(v) else None
 
 
 def _uncommon(v: Array) -> int:
