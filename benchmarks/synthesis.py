@@ -1,25 +1,37 @@
-"""Time of a synthesis, guards and certificate included, in U (benchmarks/speed.py), one thread.
+"""Time of a synthesis, guards and certificate included, in U (benchmarks/speed.py), one thread; CPU time, with U as it
+is just before and after, so that what runs beside counts for both.
 
-uv run python benchmarks/synthesis.py          1e5 x 8: trees, regressions; SD2011 as it is, if it is there
-uv run python benchmarks/synthesis.py 1e6      the same of 1e6 records, with the peak of memory
+uv run python benchmarks/synthesis.py              1e5 x 8, and SD2011 as it is, if it is there
+uv run python benchmarks/synthesis.py 1e6          of 1e6 records: trees, regressions
+uv run python benchmarks/synthesis.py 1e5 exact    one of: trees, five, regressions, exact, plain (no loops), sd2011
+
+Each in a process of its own, which tells how far its memory grew beyond that of the data.
 """  # fmt: skip
 
 from __future__ import annotations
 
 import resource
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from suffice import Roles, Synthesis, protect
+from suffice import Restore, Synthesis
+from suffice.method.method import Method
 
 SD2011 = Path(__file__).parents[2] / "shared" / "data" / "SD2011.csv"
 
 
 def unit() -> float:
+    """Seconds of CPU, in a process of its own, so that its memory is not counted."""
+    return float(subprocess.run([sys.executable, __file__, "unit"], check=True, capture_output=True).stdout)
+
+
+def floor() -> float:
     W, P, best = np.random.default_rng(1).standard_normal((10**6, 20)), np.ones((20, 10)), np.inf
     for _ in range(3):
         begin = time.process_time()
@@ -43,23 +55,47 @@ def people(n: int) -> pd.DataFrame:
     )
 
 
+CASES: dict[str, Callable[[], Method]] = {
+    "trees": lambda: Synthesis(m=1),
+    "five": lambda: Synthesis(m=5),
+    "regressions": lambda: Synthesis(m=1, models="linear:scale=quantile"),  # type: ignore[arg-type]
+    "exact": lambda: Synthesis(m=1, margins=("c0", "c1", "c2", "c3")).then(Restore()),
+    "plain": lambda: Synthesis(m=1),
+    "sd2011": lambda: Synthesis(m=1),
+}
+
+
+def run(n: int, case: str) -> None:
+    if case == "plain":
+        sys.modules["numba"] = None  # type: ignore[assignment]
+    from suffice import Roles, protect
+
+    def made(data: pd.DataFrame, method: Method) -> None:
+        protect(data, Roles(confidential=[str(name) for name in data]), method, threads=1)
+
+    data = pd.read_csv(SD2011) if case == "sd2011" else people(n).astype({"age": np.float64})
+    made(data.head(30_000), CASES[case]())  # loops are compiled, or read
+    memory, before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, unit()
+    begin = time.process_time()
+    made(data, CASES[case]())
+    spent = time.process_time() - begin
+    grown, U = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024, (before + unit()) / 2
+    print(
+        f"{len(data):,} x {data.shape[1]}, {case}: {spent / U:.1f} U (U = {U:.2f} s), {grown:.0f} MB more", flush=True
+    )
+
+
 def main() -> None:
-    n, U = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**5, unit()
-    print(f"U = {U:.3f} s of CPU")
-    data = people(n)
-    protect(data.head(30_000), Roles(confidential=list(data)), Synthesis(m=1), threads=1)  # loops are compiled, or read
-    asked = {"trees, m = 1": Synthesis(m=1), "trees, m = 5": Synthesis(m=5)}
-    asked |= {"linear and multinomial": Synthesis(m=1, models="linear:scale=quantile")}  # type: ignore[arg-type]
-    for name, method in asked.items() if n <= 10**5 else list(asked.items())[::2]:
-        begin = time.process_time()
-        protect(data, Roles(confidential=list(data)), method, threads=1)
-        print(f"{n:,} x 8, {name}: {(time.process_time() - begin) / U:.1f} U", flush=True)
-    if n <= 10**5 and SD2011.exists():
-        data = pd.read_csv(SD2011)
-        begin = time.process_time()
-        protect(data, Roles(confidential=list(data)), Synthesis(m=1), threads=1)
-        print(f"SD2011 x {data.shape[1]}: {(time.process_time() - begin) / U:.1f} U")
-    print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    told = sys.argv[1:] or ["1e5"]
+    n, asked = int(float(told[0])) if told != ["unit"] else 0, told[1:]
+    every = ["trees", "regressions"] if n > 10**5 else [each for each in CASES if each != "sd2011" or SD2011.exists()]
+    if not n:
+        print(floor())
+    elif len(asked) == 1:
+        run(n, asked[0])
+    else:
+        for case in asked or every:
+            subprocess.run([sys.executable, __file__, str(n), case], check=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from suffice.protection.protected import Protected
 from suffice.risk.replicated_uniques import replicated_uniques
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
-from suffice.rows.multiset import text_words
+from suffice.rows.multiset import Words, fingerprints, number_words, text_words
 
 Tables = tuple[tuple[str, ...], ...]
 RARE = 2
@@ -63,14 +63,12 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
     fixed = tuple(name for name in wanted if name not in names)
     asked = any(told for _, told in found.values()) and hasattr(method, "keep")  # it takes tables by their columns
     instead = _smaller(tables, lambda table: len(table) > 1 and telling(table)[1], fixed) if asked else ()
-    before = {name: as_float(done.rows.gather([name])[name]) for name in names}
+    before = [number_words(as_float(done.rows.gather([name])[name])) for name in names]
     after = done.aligned.gather([RELEASED + name for name in names]) if done.drawn is None else done.drawn.columns
-    both = [_codes(np.concatenate([before[n], as_float(y)])) for n, y in zip(names, after.values(), strict=True)]
-    rng, n = np.random.default_rng(1), done.rows.n
-    real, dealt = (
-        _again([np.concatenate([y[:n], of(y)]) for y in both], n)
-        for of in (lambda y: y[n:], lambda y: rng.permutation(y[:n]))
-    )
+    rng, own = np.random.default_rng(1), fingerprints(done.rows.n, before)
+    released = fingerprints(len(next(iter(after.values()))), (number_words(as_float(y)) for y in after.values()))
+    real = _again(own, released)
+    dealt = _again(own, fingerprints(done.rows.n, (rng.permutation(words) for words in before)))
     return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead, joint)
 
 
@@ -87,9 +85,9 @@ def _smaller(tables: Tables, told: Callable[[tuple[str, ...]], int], fixed: tupl
     return tuple(tables)
 
 
-def _again(columns: list[Codes], n: int) -> tuple[int, int]:
-    number = np.unique(cell_numbers(columns, len(columns[0])), return_inverse=True)[1]
-    found = replicated_uniques(number[:n], number[n:])
+def _again(own: Words, released: Words) -> tuple[int, int]:
+    number = np.unique(np.concatenate([own, released]), return_inverse=True)[1]
+    found = replicated_uniques(number[: len(own)], number[len(own) :])
     return found.released, found.replicated
 
 

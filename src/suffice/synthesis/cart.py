@@ -43,7 +43,8 @@ class Cart(SynthesisModel):
         tree, leaf = Tree.grown(bins, ranked, goal, self.least, counted, classes, self.gain)
         counts = np.bincount(leaf, minlength=len(tree.column))
         many = counts if counted is None else np.bincount(leaf, counted, len(tree.column))
-        donors = y[np.argsort(leaf, kind="stable")]
+        small = leaf.astype(np.min_scalar_type(len(tree.column)))  # which sorts in passes
+        donors = y[np.argsort(small, kind="stable")]
         smallest = int(many[counts > 0].min(initial=len(y)))
         return TreeFit(tuple(names), tree, donors, np.cumsum(counts) - counts, counts, target, self.smooth, smallest)
 
