@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -30,15 +31,15 @@ import suffice
 REPEATS = 5
 
 
-def floor(n: int, m: int, k: int) -> float:
+def floor(n: int, m: int, k: int, clock: Callable[[], float] = time.perf_counter) -> float:
     W, P = np.random.default_rng(1).standard_normal((n, m + k)), np.ones((m + k, k))
     best = np.inf
     for _ in range(REPEATS):
-        begin = time.perf_counter()
+        begin = clock()
         np.random.default_rng(2).standard_normal((n, k))
         W.T @ W
         W @ P
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, clock() - begin)
     return best
 
 

@@ -1,5 +1,7 @@
 """Time of a pattern with its audit in units of the floor of benchmarks/speed.py at (1e6, 10, 10), in one run.
 
+Twice: by the clock, and in processor time against the processor time of the floor, for a machine with other work.
+
 python benchmarks/suppress.py [two three large linked]
 """
 
@@ -38,7 +40,7 @@ def magnitudes(shape: tuple[int, ...], linked: bool = False) -> Table:
 
 def main() -> None:
     with threadpool_limits(1):
-        unit = floor(10**6, 10, 10)
+        unit, busy_unit = (floor(10**6, 10, 10, clock) for clock in (time.perf_counter, time.process_time))
     for name in sys.argv[1:] or [*SHAPES, "linked"]:
         table = magnitudes(SHAPES.get(name, SHAPES["large"]), name == "linked")
         given = find_sensitive(table, [PPercent(1)], "v")
@@ -48,7 +50,8 @@ def main() -> None:
         told = ", ".join(each.verdict for each in found.audits.values())
         print(
             f"{name}: {len(table):,} cells, {int(given.sensitive.sum()):,} sensitive, {int(found.secondary.sum()):,} "
-            f"besides, audit {told}: {spent / unit:.1f} U, processor {busy:.2f} s; U = {unit:.3f} s; "
+            f"besides, audit {told}: {spent / unit:.1f} U, "
+            f"processor {busy / busy_unit:.1f} U; U = {unit:.3f} s, processor {busy_unit:.3f} s; "
             f"largest memory so far {getrusage(RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB"
         )
 

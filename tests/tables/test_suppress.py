@@ -240,7 +240,21 @@ def test_a_search_without_time_still_passes():
     found = suppress(table, given, search="exact", seconds=1e-9, seed=KEY)
     assert not found.proven
     assert "may cost up to" in found.text()
+    assert "another machine may find another" in found.text()
     assert_kept(found, given)
+
+
+def test_work_ends_a_search_alike_on_any_machine(monkeypatch: pytest.MonkeyPatch):
+    table = firms((3, 4), 3)
+    given = find_sensitive(table, [PPercent(15)], "v")
+    for work in (1.0, 40.0):
+        monkeypatch.setattr("suffice.tables.suppress.suppression.WORK", work)
+        some = [suppress(table, given, cost="count", threads=threads, seed=KEY) for threads in (1, 2)]
+        assert (some[0].suppressed == some[1].suppressed).all()
+        assert not some[0].proven
+        assert not some[0].by_clock
+        assert "another machine" not in some[0].text()
+        assert_kept(some[0], given)
 
 
 def test_no_value_is_in_the_words_of_a_pattern():

@@ -299,10 +299,11 @@ class _Look:
 
         found, everyone = list[Secret](), np.unique(alone[alone >= 0])
         for number, insider in enumerate(everyone):
-            found += told(cells[alone == insider], int(insider))
+            here = told(cells[alone == insider], int(insider))
+            found += here
             if self.progress is not None:
                 self.progress("insiders", number + 1, len(everyone))
-            if self.hasty and any(target.verdict == EXPOSED for target in found):
+            if self.hasty and any(target.verdict == EXPOSED for target in here):
                 return found, []
         if self.table.contributors is None and len(everyone) > 1:
             together = told(cells[alone >= 0], int(everyone[0]))

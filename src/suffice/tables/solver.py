@@ -160,12 +160,14 @@ class Answer:
     """The best point found, what it costs, and what no point costs less than.
 
     stopped: whether the search was ended by hand
+    nodes: of the search for whole numbers
     """
 
     x: Array
     cost: float
     bound: float
     stopped: bool = False
+    nodes: int = 0
 
     @property
     def gap(self) -> float:
@@ -190,10 +192,14 @@ class Programme:
         gap: float = 0.0,
         start: Array | None = None,
         progress: Progress | None = None,
+        presolve: bool = True,
+        nodes: int | None = None,
     ) -> Answer:
         """The best point within the time; what the listener raises ends the search and is raised again.
 
         An interrupt by hand gives the best point, too, where there is one; a second one does not.
+        presolve: whether the solver looks for a smaller problem first, which programmes that begin at rest do not need
+        nodes: of the search for whole numbers, at most: unlike seconds they are the same on any machine
         """
         model, library = _model(self.rows, self.low, self.high, np.zeros(self.rows.shape[0]), False)
         count, width = self.rows.shape
@@ -202,11 +208,14 @@ class Programme:
         for name, setting in _OPEN.items():
             model.setOptionValue(name, setting)
         model.setOptionValue("time_limit", float(seconds))
+        model.setOptionValue("presolve", "on" if presolve else "off")
         if self.whole.any():
             some = np.flatnonzero(self.whole).astype(np.int32)
             model.changeColsIntegrality(len(some), some, np.full(len(some), library.HighsVarType.kInteger))
             model.setOptionValue("mip_rel_gap", gap)
             model.setOptionValue("mip_abs_gap", 1e-7)
+            if nodes is not None:
+                model.setOptionValue("mip_max_nodes", max(nodes, 1))
         if start is not None:
             point = library.HighsSolution()
             point.col_value = start.tolist()
@@ -230,11 +239,15 @@ class Programme:
         whole = bool(self.whole.any())
         if status != known.kOptimal and not self._found(model):
             raise NoAnswer("No answer was found in the time that was given.")
-        cost = float(info.objective_function_value)
-        return Answer(np.asarray(model.getSolution().col_value), cost, float(info.mip_dual_bound) if whole else cost)
+        cost, x = float(info.objective_function_value), np.asarray(model.getSolution().col_value)
+        return (
+            Answer(x, cost, float(info.mip_dual_bound), nodes=int(info.mip_node_count))
+            if whole
+            else Answer(x, cost, cost)
+        )
 
 
-_OPEN = {"presolve": "on", "solver": "choose", "simplex_strategy": 1, "primal_feasibility_tolerance": 1e-9}
+_OPEN = {"solver": "choose", "simplex_strategy": 1, "primal_feasibility_tolerance": 1e-9}
 
 
 @contextmanager

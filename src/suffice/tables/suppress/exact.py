@@ -21,6 +21,10 @@ VIOLATED = 1e-4
 WIDE = 10.0
 """Times a level: what the attacker's cells may change by where nothing else holds them."""
 NEVER = 1e-9
+TOLERANCE = 1e-6
+"""Of costs: what the solver leaves between the cheapest choice and its proof."""
+WHOLE = 50.0
+"""What a master problem in whole numbers takes, in problems of an attacker."""
 
 
 class ExactSearch:
@@ -28,50 +32,60 @@ class ExactSearch:
 
     For an attacker on c, any multipliers g of the equations give d = c - T'g and
     c.(x - a) = d.(x - a) <= sum_i (d_i+ above_i + d_i- below_i) y_i, which must not be less than the level.
+
+    work: problems of an attacker in a table of 100 cells, at most: the same on any machine, which seconds are not
+    bound: what no pattern costs less than, so far
+    last: the cheapest cells that all cuts allow, so far
     """
 
-    def __init__(self, request: PatternRequest, start: CellPattern, gap: float, seconds: float) -> None:
+    def __init__(
+        self, request: PatternRequest, start: CellPattern, gap: float, seconds: float, work: float = np.inf
+    ) -> None:
         self.request, self.best, self.gap = request, start, gap
-        self.end = monotonic() + seconds
+        self.end, self.left, self.price = monotonic() + seconds, work, 1 + len(request.table) / 100
+        self.bound = 0.0
         self.columns = np.flatnonzero(request.open)
         self.cuts: list[Array] = []
-        self.last: Flags | None = None  # the cheapest cells that all cuts allow, so far
+        self.last: Flags | None = None
         self.demands = {demand.key: demand for demand in request.demands()}
 
-    def run(self) -> tuple[CellPattern, float]:
-        """The best pattern, and what no pattern costs less than."""
-        bound = 0.0
+    @property
+    def by_clock(self) -> bool:
+        """Whether no time is left: another machine would have come to another end."""
+        return monotonic() >= self.end
+
+    def run(self) -> CellPattern:
+        """The best pattern."""
         try:
             for whole in (False, True):
                 while True:
-                    y, bound = self._master(whole)
-                    if self._cost(self.best.gaps) <= bound / (1 - self.gap) + NEVER if self.gap < 1 else True:
-                        return self.best, bound
-                    self.last = y > 0.5 if whole else None
+                    y = self._master(whole)
+                    if self._cost(self.best.gaps) <= self.bound / (1 - self.gap) + NEVER if self.gap < 1 else True:
+                        return self.best
                     fresh = self._separated(y)
                     if whole and not fresh:
                         fresh = self._audited(y > 0.5)
                         if not fresh:
-                            return self.best, bound
+                            return self.best
                     if not fresh:
                         break
                     self.cuts += fresh
-        except (NoAnswer, Contradiction):  # time ended; the pattern there is stays good
-            return self.best, bound
-        return self.best, bound
+        except (NoAnswer, Contradiction):  # time or work ended; the pattern there is stays good
+            pass
+        return self.best
 
     def _cost(self, gaps: Flags) -> float:
         return float(self.request.cost[gaps & ~self.request.primary].sum())
 
-    def _master(self, whole: bool) -> tuple[Array, float]:
-        """The cheapest y that all cuts allow; what it costs, or what nothing costs less than."""
+    def _master(self, whole: bool) -> Array:
+        """The cheapest y that all cuts allow."""
         left = self.end - monotonic()
-        if left <= 0:
-            raise NoAnswer("No time is left.")
+        if left <= 0 or self.left <= 0:
+            raise NoAnswer("Neither time nor work is left.")
         request, count = self.request, len(self.columns)
         y = (request.primary | request.always).astype(np.float64)
         if not self.cuts:
-            return y, 0.0
+            return y
         cuts = np.array(self.cuts)
         known = cuts @ y
         rows = sparse.csr_array(cuts[:, self.columns])
@@ -84,16 +98,25 @@ class ExactSearch:
             np.zeros(count),
             np.ones(count),
             np.full(count, whole),
-        ).solve(left)
+        ).solve(left, nodes=None if np.isinf(self.left) else int(self.left))
+        if answer.stopped:
+            raise KeyboardInterrupt
+        self.left -= (WHOLE + answer.nodes) * whole
+        self.bound = max(self.bound, answer.bound)
         y[self.columns] = np.clip(np.round(answer.x, 9), 0.0, 1.0)
-        return y, answer.bound
+        if whole:
+            self.last = y > 0.5
+            if answer.cost - answer.bound > NEVER * max(answer.cost, 1.0) + TOLERANCE:
+                raise NoAnswer("A cheaper choice of cells may be there.")
+        return y
 
     def _separated(self, y: Array) -> list[Array]:
         """Cuts that y misses, an attacker at a time."""
         found = list[Array]()
         for demand in self.demands.values():
             found += [cut for cut in self._cuts(demand, y) if cut @ y < 1.0 - VIOLATED]
-            if monotonic() > self.end:
+            self.left -= 2 * self.price
+            if self.left <= 0 or self.by_clock:
                 break
         return found
 

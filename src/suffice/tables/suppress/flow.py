@@ -15,6 +15,8 @@ WIDE = 100.0
 """Times the largest level: more than that no cell need change."""
 GAIN = 1e3
 """What reaching a level is worth, in costs of the dearest cell."""
+NODES = 2_000
+"""Of a search for whole numbers, at most: no clock decides on a pattern."""
 SEEN = 1e-7
 """Of the unit: what is a change."""
 
@@ -109,9 +111,12 @@ class Flow:
         least, most = (none if each is None else each for each in (least, most))
         programme = Programme(cost, matrix, least, most, np.zeros(len(high)), high, flags)
         try:
-            return programme.solve(gap=0.05 if whole else 0.0).x
+            answer = programme.solve(np.inf, 0.05 if whole else 0.0, presolve=whole, nodes=NODES)
         except NoAnswer:
             return np.zeros(len(high))
+        if answer.stopped:
+            raise KeyboardInterrupt
+        return answer.x
 
     def _spread(self, moved: Array, unit: float) -> Array:
         found = np.zeros(len(self.place))

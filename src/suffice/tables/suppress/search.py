@@ -57,9 +57,9 @@ class PatternSearch:
         tries = TRIES if len(self.request.table) <= FEW else 1
         return self._cheapest([self.removed(self.first(number)) for number in range(tries)])
 
-    def best(self, others: Flags | None) -> CellPattern:
+    def best(self, first: CellPattern, others: Flags | None) -> CellPattern:
         """The cheaper of the pattern by programmes and of others that still lack something, where there are any."""
-        found = [self.removed(self.first(0))]
+        found = [self.removed(first)]
         if others is not None:
             gaps = self.request.primary | (others & self.request.open)
             found.append(self.removed(self.repaired(gaps, {each.value: [] for each in self.request.given})))
@@ -182,7 +182,7 @@ class PatternSearch:
         needed, audits, points = np.zeros(len(gaps), dtype=bool), found.audits, found.points
         targets = sum(len(each.targets) for each in audits.values())
         size = max(len(request.table), SMALL) / SMALL
-        budget = int(REMOVALS / size**2 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
+        budget = int(REMOVALS / size**1.5 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
         waiting = deque(self._order(gaps & ~request.primary))
         while waiting and budget:
             cell, budget = waiting.popleft(), budget - 1

@@ -24,6 +24,8 @@ COSTS = ("logarithm", "value", "count", "records", "given")
 SEARCHES = ("auto", "exact", "fast")
 MOST = 400
 """Cells that may be suppressed, up to which `auto` looks for the least cost."""
+WORK = 20_000.0
+"""Problems of an attacker in a table of 100 cells, after which `auto` ends: about half a minute."""
 LAST = 0.1
 """Of its cost: what a cell costs that was suppressed last time."""
 TIES = 1e-4
@@ -37,6 +39,7 @@ class Suppression:
     needed: cells besides the sensitive ones without which the audit was seen to fail
     cost, bound: what the cells besides cost, and what no pattern costs less than; not a number where nobody looked
     points: possible tables, by value, which spare an audit its work
+    by_clock: whether time ended an exact search: another machine may find another pattern
     """
 
     table: Table
@@ -48,6 +51,7 @@ class Suppression:
     cost: float
     bound: float
     points: Mapping[str, Sequence[Array]]
+    by_clock: bool = False
 
     @property
     def secondary(self) -> Flags:
@@ -77,7 +81,9 @@ class Suppression:
         if self.proven:
             lines.append("no pattern that passes the audit costs less: proven")
         elif not np.isnan(self.bound):
-            lines.append(f"time ended: a pattern may cost up to {self.gap:.0%} less")
+            lines.append(f"the search ended: a pattern may cost up to {self.gap:.0%} less")
+            if self.by_clock:
+                lines.append("time ended it: another machine may find another pattern by this key")
         if more:
             needed = int((self.needed & self.secondary).sum())
             lines.append(f"{needed:,} of these are needed: the audit fails without any one of them")
@@ -114,7 +120,7 @@ def suppress(
     keep_zeros: cells that are zero are published; impossible ones never are suppressed
     beforehand: as the audit takes it
     gap: share by which the cost may exceed the least one
-    seconds: for an exact search; after that the fast one's pattern is taken
+    seconds: for an exact search; after that the fast one's pattern is taken. `auto` ends by its work before, mostly
 
     >>> from suffice.tables.rules import MinimumFrequency
     >>> from suffice.tables.sensitivity import find_sensitive
@@ -133,18 +139,20 @@ def suppress(
     earlier = [each.last for each in given if each.last is not None] if last is None else [table.gaps(last)]
     price = _costs(table, given, cost, earlier, stream)
     request = PatternRequest(table, given, primary, open_ & ~primary, price, beforehand, threads, progress)
-    quick, bound = PatternSearch(request, stream), np.nan
+    quick, bound, by_clock = PatternSearch(request, stream), np.nan, False
     if search == "exact" or (search == "auto" and request.open.sum() <= MOST):
         first = quick.first(0)
-        exact = ExactSearch(request, first, gap, seconds)
-        found, bound = exact.run()
+        exact = ExactSearch(request, first, gap, seconds, WORK if search == "auto" else np.inf)
+        found, bound = exact.run(), exact.bound
+        by_clock = exact.by_clock
         if found is first:
-            found = quick.best(exact.last)
+            found = quick.best(first, exact.last)
     else:
         found = quick.run()
     paid = float(price[found.gaps & ~primary].sum())
     names = tuple(each.value for each in given)
-    return Suppression(table, names, found.gaps, primary, found.needed, found.audits, paid, bound, found.points)
+    told = (found.gaps, primary, found.needed, found.audits, paid, bound, found.points)
+    return Suppression(table, names, *told, by_clock)
 
 
 def _cells(
