@@ -5,8 +5,8 @@ from __future__ import annotations
 from suffice.guards.finding import Finding
 from suffice.risk.tables import TableRisk
 
-LEAST = 10.0
-"""Bits that must be left open: a thousand tables."""
+LEAST = 20.0
+"""Bits that changes could leave open at best, where every key leaves a thousand tables: 10 bits."""
 
 
 def information(risk: TableRisk) -> Finding | None:
@@ -14,6 +14,7 @@ def information(risk: TableRisk) -> Finding | None:
 
     Who tries all whole numbers that keep the equations finds few tables with these statistics, or the one. An
     adjustment changes more cells for that; here bounds, capacities or fixed cells leave no room, or cells are few.
+    Judged is the request: what changes leave open where all cells use their room, and not those of a key.
     """
     left = risk.facts.get("bits_left", float("inf"))
     if left >= LEAST:

@@ -107,6 +107,7 @@ def adjust(
         int((problem.one_way != 0).sum()),
         choice.stopped,
         q,
+        search.open_at_best(),
     )
 
 

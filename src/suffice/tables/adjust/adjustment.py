@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from suffice.statistics.cell_moments import CellMoments
 from suffice.statistics.cells import CellPromise
 from suffice.statistics.safe_cells import SHORT, SafeCells
 from suffice.statistics.statistic import BOUND
+from suffice.tables.adjust.information import FEW, bits_left
 from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
 
@@ -33,6 +35,7 @@ class Adjustment:
     eased: sensitive cells that had no room for the size that was drawn, and got a smaller one
     one_way: sensitive cells that their bounds let go in one direction only
     q: times its level, what a sensitive cell changes by at most
+    open_at_best: bits of the original that exact statistics could leave open, whatever the key
     stopped: whether the search was ended by hand
     """
 
@@ -53,6 +56,7 @@ class Adjustment:
     one_way: int = 0
     stopped: bool = False
     q: float = 2.0
+    open_at_best: float = inf
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -120,6 +124,14 @@ class Adjustment:
             for times in {1.0, self.q}:
                 found += int((there & (np.abs(np.abs(y) - times * level) <= 2 * SHORT * level)).sum())
         return found
+
+    @property
+    def bits_left(self) -> float:
+        """What the request could leave open, whatever the key; what is left, should that be too little."""
+        if self.whole:
+            return inf
+        own = bits_left(self.table, self.changes, self.sensitivities, self.statistics)
+        return self.open_at_best if own >= FEW else min(own, self.open_at_best)
 
     @property
     def promises(self) -> tuple[CellPromise, ...]:

@@ -22,8 +22,8 @@ DIGITS = 50.0
 """Bits of a number with all its digits."""
 DENSE = 800
 """Changed cells up to which their dimensions are counted; of more, equations are taken for independent."""
-OPEN = 16.0
-"""Bits that an adjustment leaves where it can."""
+FEW = 10.0
+"""Bits that an adjustment must leave open: a thousand tables."""
 BEYOND = 80.0
 """Bits of cells that nobody tries, not by two halves either; a slope is linear, and lattices do without trying."""
 PAIRED = 12

@@ -12,9 +12,9 @@ from suffice.errors import InfeasibleError, count_of
 from suffice.rows.threads import one_blas_thread
 from suffice.tables.adjust.adjustment import LEVELS
 from suffice.tables.adjust.explain import explain, possible
-from suffice.tables.adjust.information import OPEN, bits_left
 from suffice.tables.adjust.kernel import FINEST, TableKernel, drift, rounded, steps
 from suffice.tables.adjust.moments import CellSets, exactly, newton
+from suffice.tables.adjust.opening import open_at_best, opened
 from suffice.tables.adjust.problem import Problem, Signs
 from suffice.tables.adjust.request import AdjustmentRequest, Limits
 from suffice.tables.adjust.signs import LARGE, Budget, Directions, alternating, blocks, exact, ordering
@@ -30,10 +30,6 @@ NEAR = 0.01
 """Gap of the programme where second moments are kept: its linear parts are not the last word."""
 TURNS, TURN = 3, 0.3
 """How often other directions are tried where some have no exact statistics, and what the key adds to their cost."""
-HOLDS = 5
-"""How often cells that left their bounds are held."""
-OPENING = (1 / 32, 0.25), (1 / 32, 0.5), (1 / 32, 1.0), (1 / 8, 1.0), (1 / 2, 1.0), (1.0, 1.0)
-"""Of the mean level, what cells change by that need not, where too little is left open; and the share of cells."""
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -144,7 +140,7 @@ class AdjustmentSearch:
             with one_blas_thread():
                 problem, y = self._met(problem, self.family, asked.keep, kernels, y)
                 if not asked.whole:
-                    y = self._opened(problem, self.family, asked.keep, kernels, y)
+                    y = opened(asked, problem, self.family, asked.keep, kernels, y)
         if asked.whole:
             generator = asked.stream.generator("whole")
             return self._checked(problem, whole_changes(problem, kernels, y, self.limit.seconds, generator)), {}
@@ -205,33 +201,11 @@ class AdjustmentSearch:
             raise self.why(problem, *why[1:]) from why[0]
         return first or (problem, y)
 
-    def _opened(self, problem: Problem, family: CellSets, keep: str, kernels: Sequence[TableKernel], y: Array) -> Array:
-        """Where exact statistics of few changed cells would tell the original, more cells change, as the key draws."""
-        given, kept = self.asked.given, family.promise(keep)
-        level = np.concatenate(
-            [np.full(len(x.sensitive), x.upper[x.sensitive].mean() if x.sensitive.any() else 0.0) for x in given]
-        )
-        shares, best = 2 * self.asked.draws("more") - 1, y
-
-        def left(changes: Array) -> float:
-            own = dict(zip(self.asked.names, np.split(changes, len(given)), strict=True))
-            return bits_left(self.asked.table, own, given, kept)
-
-        bits = left(y)
-        for share, some in OPENING:
-            if bits >= OPEN:
-                break
-            stay = problem.sensitive | ~problem.movable | ((self.asked.draws("some") > some) & (y == 0))
-            for _ in range(HOLDS):
-                more = np.clip(shares * share * level, (problem.low - y) / 2, (problem.high - y) / 2)
-                found = newton(problem, family, keep, kernels, y, (np.where(stay, 0.0, more), stay))
-                beyond = (found < problem.low) | (found > problem.high)
-                if not (beyond & ~stay).any():
-                    break
-                stay = stay | beyond  # these stay as they were
-            if exactly(problem, family, keep, kernels, found) and left(found) > bits:
-                best, bits = found, left(found)
-        return best
+    def open_at_best(self) -> float:
+        """Bits that an adjustment could leave open of the original; infinite where no second moment is exact."""
+        if self.family is None or self.asked.keep is None or self.asked.whole:
+            return np.inf
+        return open_at_best(self.asked, self.asked.problem(*self.limits, ends=False), self.family, self.asked.keep)
 
     def costs(self, problem: Problem, y: Array, choice: Directions) -> tuple[float, float]:
         """What was reached by the objective, and the bound where it is one for what was asked."""

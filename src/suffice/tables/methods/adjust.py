@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from suffice.algebra.array import Flags
-from suffice.errors import InfeasibleError, UsageError
+from suffice.errors import UsageError
 from suffice.method.parameter import Choice, Names, Number, Switch, parameter
 from suffice.progress import Progress
 from suffice.seed import Seed
 from suffice.tables.adjust.adjust import KEEPS, OBJECTIVES, SIGNS, SIZES, adjust
 from suffice.tables.adjust.adjustment import Adjustment
-from suffice.tables.adjust.information import OPEN, bits_left
 from suffice.tables.publication import Publication, TableMethod
 from suffice.tables.sensitivity import Sensitivity
 from suffice.tables.table import Table
 
-TRIALS = 3
-"""Keys beside its own that a request is judged by where its own leaves little open."""
 PENDING = "judged by the release"
 DONE = (
     "Cells were changed so that none tells too much; all totals are the sums of their parts. No cell is to be read as "
@@ -77,9 +73,7 @@ class Adjust(TableMethod):
         made = self._adjusted(table, given, seed, progress)
         none = np.zeros(len(table), dtype=bool)
         facts = {"least": float(self.sizes == "least"), "one_way": float(made.one_way), "at_level": made.at_level}
-        facts |= (
-            {} if self.whole else {"bits_left": bits_left(table, made.changes, made.sensitivities, made.statistics)}
-        )
+        facts["bits_left"] = made.bits_left
         if self.signs != "ordering" and any(int(each.sensitive.sum()) > 1 for each in given):
             facts["least_cost"] = 1.0
         check = ["--protection", ",".join(["LEVELS"] * len(values))]  # columns of the original file
@@ -120,18 +114,6 @@ class Adjust(TableMethod):
             accept={"least-sizes": PENDING} if self.sizes == "least" else None,
             progress=progress,
         )
-
-    def _bits_left(self, made: Adjustment) -> float:
-        """What the release leaves open; where that is little, the least with keys of trials: a verdict on a request."""
-
-        def left(each: Adjustment) -> float:
-            return bits_left(each.table, each.changes, each.sensitivities, each.statistics)
-
-        bits = left(made)
-        for number in range(TRIALS if bits < OPEN else 0):
-            with suppress(InfeasibleError):
-                bits = min(bits, left(self._adjusted(made.table, made.sensitivities, Seed.for_tests(number), None)))
-        return bits
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
