@@ -98,3 +98,8 @@ def test_mistakes_of_the_plan(run, old, new, said):
     code, _, err = run("plan.toml")
     assert code == 2
     assert said in err
+
+
+def test_all_files_are_the_holders_own(run):
+    assert run("plan.toml", "--workers", "1", "-o", "compared", "--quiet")[0] == 0
+    assert all(path.stat().st_mode & 0o077 == 0 for path in Path("compared").iterdir())

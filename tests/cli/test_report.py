@@ -103,7 +103,7 @@ def test_private_page_is_for_its_owner_alone(tmp_path: Path):
     release.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
-    assert (tmp_path / "report.html").read_text().count("data:image/png;base64,") == 2
+    assert (tmp_path / "report.html").read_text().count("data:image/png;base64,") == 3
     with pytest.raises(FileError, match=r"report.html exists already"):
         release.report(tmp_path / "report.html")
 

@@ -20,8 +20,8 @@ from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
 from suffice.errors import InputError, UsageError
+from suffice.files import toml
 from suffice.files.source import open_rows
-from suffice.plan import toml
 from suffice.plan.plan import Plan
 from suffice.rows.memory import MemoryRows
 

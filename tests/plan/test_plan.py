@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from suffice.demo import PLAN, firms
 from suffice.errors import FileError, UsageError
-from suffice.plan import toml
+from suffice.files import toml
 from suffice.plan.plan import Plan
 
 SMALL = {

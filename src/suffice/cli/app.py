@@ -75,6 +75,7 @@ def _table() -> None:
 def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", show_default=False)],
     report: o.Report = None,
+    among: o.Among = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
@@ -85,7 +86,7 @@ def run(
     from suffice.cli.command import Command
     from suffice.plan.plan import Plan
 
-    Command(quiet, as_json, in_a_plan=True).release(Plan.read(plan), force, report, threads)
+    Command(quiet, as_json, in_a_plan=True).release(Plan.read(plan), force, report, threads, among)
 
 
 def _step(text: str, words: o.Texts, option: str) -> dict[str, Any]:
@@ -126,6 +127,7 @@ def protect(
     key_file: o.KeyFile = None,
     accept: o.Accept = None,
     report: o.Report = None,
+    among: o.Among = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
@@ -156,7 +158,7 @@ def protect(
     }
     if key_file is not None:
         tables["seed"] = {"key_file": str(key_file)}
-    Command(quiet, as_json).release(Plan.of(tables), force, report, threads)
+    Command(quiet, as_json).release(Plan.of(tables), force, report, threads, among)
 
 
 @app.command()

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli import show
-from suffice.errors import escaped
+from suffice.errors import UsageError, escaped
 from suffice.progress import Watch
 
 if TYPE_CHECKING:
     from suffice.certificate.verification import Verification
+    from suffice.comparison.neighbours import Neighbours
     from suffice.design.roles import Roles
     from suffice.plan.plan import AnyPlan, Plan
     from suffice.release.release import Places, Release
@@ -31,11 +32,18 @@ class Command:
     as_json: bool = False
     in_a_plan: bool = False
 
-    def release(self, plan: AnyPlan, force: bool, report: Path | None, threads: int | None) -> None:
-        """Protect, judge, write; where findings forbid writing, only the private report is written."""
+    def release(
+        self, plan: AnyPlan, force: bool, report: Path | None, threads: int | None, among: Path | None = None
+    ) -> None:
+        """Protect, judge, write; where findings forbid writing, only the private report is written.
+
+        among: a comparison, whose methods the report shows beside the release
+        """
+        shown = {} if among is None else {"among": _neighbours(plan, report, among)}
         output, force = plan.path(plan.release.path), force or plan.release.force
         places = plan.ready(force, report)
-        self.publish(lambda progress: plan.protect(progress, threads), output, force, places, plan.seed is not None)
+        seeded = plan.seed is not None
+        self.publish(lambda progress: plan.protect(progress, threads), output, force, places, seeded, shown)
         if not (self.quiet or self.as_json):
             for path in places.left:
                 show.say(f"{escaped(path.name)} is of an earlier release with more data sets, and was left as it is.")
@@ -47,15 +55,19 @@ class Command:
         force: bool,
         places: Places,
         seeded: bool,
+        shown: Mapping[str, Any] = {},  # nobody writes to it
     ) -> None:
-        """What the work gives, written and told; where findings forbid writing, only the private report is written."""
+        """What the work gives, written and told; where findings forbid writing, only the private report is written.
+
+        shown: what the report is to show besides
+        """
         with self.watch() as progress:
             release = work(progress)
             why = show.refusal(release.findings, self.in_a_plan)
             if why is None:
-                release.write(output, force=force, report=places.report, progress=progress)
+                release.write(output, force=force, report=places.report, progress=progress, **shown)
             elif places.report is not None:
-                release.report(places.report, force=force)
+                release.report(places.report, force=force, **shown)
         written = places.files if why is None else [places.report] if places.report else []
         document = show.document(release, written)
         if why is None and self.as_json:
@@ -185,6 +197,15 @@ class Command:
             show.as_json(found.as_dict())
         elif not self.quiet:
             show.say(found.text())
+
+
+def _neighbours(plan: AnyPlan, report: Path | None, among: Path) -> Neighbours:
+    from suffice.comparison.neighbours import Neighbours
+    from suffice.plan.plan import Plan
+
+    if report is None or not isinstance(plan, Plan):
+        raise UsageError("--among is for the report of a release of records.\nName the report with --report FILE.html.")
+    return Neighbours.read(among)
 
 
 def refuse_differences(result: Verification, document: dict[str, Any]) -> None:

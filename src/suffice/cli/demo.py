@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.command import Command, refuse_differences
@@ -26,18 +25,21 @@ def tour(folder: Path, force: bool, quiet: bool) -> None:
     """Everything a first visitor should see, and every file to look at afterwards."""
     plan = _prepare(folder, force)
     compared = folder / "compared"
+    last = folder / "report.html", None, compared / "comparison.json"
     if quiet:
-        Command(quiet=True).release(plan, True, folder / "report.html", None)
         Command(quiet=True).compare(plan, compared, {}, True, {"workers": 1})
+        Command(quiet=True).release(plan, True, *last)
         return
     say("1. firms.parquet holds invented firms, plan.toml says what to do with them", "bold")
     say(f"\n{PLAN.partition('[roles]')[2].partition('[seed]')[0].strip()}")
     say("\n2. Protect: suffice run plan.toml\n", "bold")
-    Command(in_a_plan=True).release(plan, True, folder / "report.html", None)
+    Command(in_a_plan=True).release(plan, True, None, None)
     _verify(plan)
     _before_and_after(plan)
     say("\n6. Was it the right method? suffice compare plan.toml --output compared\n", "bold")
     Command().compare(plan, compared, {}, True, {"workers": 1})
+    say("\n7. All on one page: suffice run plan.toml --report report.html --among compared/comparison.json\n", "bold")
+    Command(quiet=True).release(plan, True, *last)
     say(f"\nIn {folder} look at report.html (private) and release.parquet.certificate.html (public),")
     say("and in compared at comparison.html (private), with the map of risk and loss.")
 
@@ -68,7 +70,9 @@ def _prepare(folder: Path, force: bool) -> Plan:
     pq.write_table(firms(), files[0])
     files[1].write_text(PLAN, encoding="utf-8")
     if earlier != [path.read_bytes() for path in files]:
-        rmtree(folder / "compared", ignore_errors=True)  # of another request
+        for name in ("runs.jsonl", "recommended.toml", "comparison.*"):  # of another request
+            for path in (folder / "compared").glob(name):
+                path.unlink()
     plan = Plan.read(folder / "plan.toml")
     if not (folder / "secret.key").exists():
         Seed.new_file(folder / "secret.key")

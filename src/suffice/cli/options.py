@@ -42,6 +42,10 @@ Accept = Annotated[
 Output = Annotated[Path, _option("FILE", "The release.", "--output", "-o")]
 PlanFile = Annotated[Path | None, _option("PLAN.toml", "The plan; without, it is printed.", "--output", "-o")]
 Report = Annotated[Path | None, _option("FILE.html", "A private before-and-after report, for the data holder only.")]
+Among = Annotated[
+    Path | None,
+    _option("FILE.json", "comparison.json of 'suffice compare': the report shows the release among its methods."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

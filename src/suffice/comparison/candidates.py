@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from suffice.catalogue import build, chosen, methods
 from suffice.design.roles import Roles
 from suffice.errors import SufficeError, UsageError, suggest
-from suffice.method.method import Method, declared_parameters
+from suffice.method.method import Method
+from suffice.method.written import spelt, steps
 
 EXACT, DEFAULT = "restore", "default"
 """A step that makes moments exact; and what is done where no method is named."""
@@ -27,8 +28,6 @@ QUICK: tuple[Any, ...] = (
     "shuffle",
 )
 """One or two of each kind."""
-EMPTY: tuple[Any, ...] = ({}, (), [])
-"""What stands for nothing where the default is None."""
 DRAWN = (3, 5, 7, 10, 25, 50, 75)
 SWAPPED = (0.05, 0.1, 0.15, 0.2, 0.5, 1.0)
 """Sizes of groups and shares of ranks in Calvino (2017), Table 4."""
@@ -48,12 +47,12 @@ class Candidate:
                 f"{method.name} starts from a data set of its own, and methods that are compared start from the data.\n"
                 f"Put it behind another one: ['pca-mask', '{method.name}']."
             )
-        return cls(" + ".join(map(_spelt, _steps(method))), method)
+        return cls(spelt(method), method)
 
     @property
     def steps(self) -> list[dict[str, Any]]:
         """As [[method]] of a plan."""
-        return [{"name": step.name, **_own(step)} for step in _steps(self.method)]
+        return steps(self.method)
 
 
 def candidates(asked: Any, roles: Roles) -> list[Candidate]:
@@ -118,27 +117,6 @@ def _paper(count: int) -> Iterator[Any]:
 
 
 PRESETS = ("quick", "all", "paper")
-
-
-def _steps(method: Method) -> Sequence[Method]:
-    steps: Sequence[Method] = getattr(method, "steps", (method,))
-    return steps
-
-
-def _own(step: Method) -> dict[str, Any]:
-    """Parameters that are not at their defaults, as a plan has them."""
-    plain, found = {each.name: each.default for each in declared_parameters(type(step))}, {}
-    for name, told in step.parameters().items():
-        value = getattr(step, name)
-        if value != plain[name] and not (plain[name] is None and told in EMPTY):
-            found[name] = _spelt(value) if isinstance(value, Method) else "none" if told is None else told
-    return found
-
-
-def _spelt(step: Method) -> str:
-    """As one writes it in a line: rank-swap:p=0.2."""
-    given = ",".join(f"{name}={value}" for name, value in _own(step).items())
-    return f"{step.name}:{given}" if given else step.name
 
 
 def refusal_of(problem: SufficeError) -> str:

@@ -9,19 +9,23 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.comparison.candidates import Candidate
 from suffice.comparison.judgement import Judgement, beaten
+from suffice.comparison.neighbours import Neighbours
 from suffice.comparison.runs import Run
 from suffice.errors import UsageError, count_of, escaped, suggest
 from suffice.files.draft import Draft, Labelled, commit, keep_apart
 from suffice.release.scores import OWNER, PRIVATE, scores_target
 from suffice.report.exhibit import Exhibit
 from suffice.report.page import render
-from suffice.report.pictures import MapPoint, risk_utility_map
+from suffice.report.pictures import MapPoint, embedded, risk_utility_map
+
+if TYPE_CHECKING:
+    from suffice.release.release import Release
 
 KINDS = (".json", ".csv", ".html", ".png", ".svg")
 ENDS = (2.5, 97.5)
@@ -293,11 +297,13 @@ class Comparison(Exhibit):
         """The risk-utility map as png or svg: means with intervals, the frontier, what passes."""
         return risk_utility_map(self.points, kind)
 
-    def exhibit(self) -> dict[str, Any]:
-        import base64
+    def place(self, release: Release) -> list[MapPoint]:
+        """A release, by the same measures, before the methods that were compared."""
+        return Neighbours(self.judgement, self.points).place(release)
 
-        picture = base64.b64encode(self.map()).decode("ascii")
-        return {"kind": "comparison", "comparison": self, "said": self._said(), "picture": picture, "private": PRIVATE}
+    def exhibit(self) -> dict[str, Any]:
+        told = {"comparison": self, "said": self._said(), "picture": embedded(self.map()), "private": PRIVATE}
+        return {"kind": "comparison", **told}
 
     def to_html(self) -> str:
         """A page of its own."""

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from suffice.comparison.candidates import Candidate, refusal_of
 from suffice.design.roles import Roles
-from suffice.errors import InputError, SufficeError
+from suffice.errors import SufficeError
+from suffice.release.assess import of_release
 from suffice.release.protect import protect
 from suffice.release.release import Release
 from suffice.rows.threads import one_blas_thread
@@ -71,7 +72,7 @@ def runs(request: Question, task: Task) -> Iterator[Run]:
     for number in task.numbers:
         try:
             made = _again(request, task.candidate, seed, first, number)
-            figures = _figures(made, request.measures)
+            figures = {each.name: each.value for each in of_release(made, measures=request.measures, some=True)}
             lacking = tuple(each for each in request.measures if each not in figures)
             yield Run(name, number, figures, stops, keeps, lacking=lacking)
         except SufficeError as problem:
@@ -94,14 +95,3 @@ def _again(request: Question, candidate: Candidate, seed: Seed, first: Release, 
         if made.rows.n == first.rows.n:
             return replace(first, done=made, _state={})
     return _protected(request, candidate, Seed.of_trials(own.block(number, "run"), request.source))
-
-
-def _figures(release: Release, measures: Sequence[str]) -> dict[str, float]:
-    """Those that can be taken: all at once where that is so, for all, else one by one."""
-    try:
-        return {each.name: each.value for each in release.assess(measures=measures)}
-    except InputError:
-        if len(measures) < 2:
-            return {}
-    half = len(measures) // 2
-    return _figures(release, measures[:half]) | _figures(release, measures[half:])

@@ -28,8 +28,18 @@ def parse(words: list[str] | None, option: str) -> dict[str, str] | list[str] | 
 
 def spelt(bounds: Bounds | str) -> list[str]:
     """What `parse` and `read` make these bounds of."""
-    ends = [(name, ["" if end is None else f"{end:.17g}" for end in span]) for name, span in by_column(bounds).items()]
-    return [*([OBSERVED] if observed(bounds) else []), *(f"{name}={':'.join(both)}" for name, both in ends)]
+    return [*([OBSERVED] if observed(bounds) else []), *(f"{name}={ends}" for name, ends in _ends(bounds).items())]
+
+
+def written(bounds: Bounds | str) -> str | list[str] | dict[str, str]:
+    """As a plan has them, which may name any column."""
+    return bounds if isinstance(bounds, str) else spelt(bounds) if observed(bounds) else _ends(bounds)
+
+
+def _ends(bounds: Bounds | str) -> dict[str, str]:
+    """low:high of every column, with nothing where there is no end."""
+    spans = by_column(bounds).items()
+    return {name: ":".join("" if end is None else f"{end:.17g}" for end in span) for name, span in spans}
 
 
 def observed(bounds: Bounds | str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.design.bounds import BOUNDS, by_column, whole
 from suffice.design.bounds import read as read_bounds
+from suffice.design.bounds import written as written_bounds
 from suffice.design.edits import Edit
 from suffice.design.edits import parse as parse_edit
 from suffice.design.formula import Factor, Terms, parse
@@ -152,6 +153,13 @@ class Roles:
         roles = replace(self, labels=(), keep=(*self.keep, *self.labels))
         told = [(each, value) for each, value in roles.items() if command in each.asked and value != each.default]
         return [word for each, value in told for text in each.rule.spell(value) for word in (each.option, text)]
+
+    def written(self) -> dict[str, Any]:
+        """As [roles] of a plan has them: those that a plan may name and that are not at their defaults."""
+        told = {each.name: value for each, value in self.items() if "protect" in each.asked and value != each.default}
+        if "bounds" in told:
+            told["bounds"] = written_bounds(self.bounds)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
 
     def canonical(self) -> str:
         """The roles as text that is the same for the same request, however it was written."""

@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, create
 
 from suffice.design.role import declared
 from suffice.design.roles import Roles
-from suffice.errors import FileError, UsageError, escaped, failing, path_of
-from suffice.plan import mistakes, toml
+from suffice.errors import FileError, UsageError, escaped, path_of
+from suffice.files import toml
+from suffice.plan import mistakes
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
@@ -288,6 +289,9 @@ class Plan(AnyPlan):
 
     def write_comparison(self, comparison: Comparison, folder: Path) -> list[Path]:
         """All that a comparison tells, into the folder of its runs: what an earlier one told there is replaced."""
+        from suffice.files.draft import Draft, commit
+        from suffice.release.scores import OWNER
+
         files = [folder / f"comparison{kind}" for kind in (".json", ".csv", ".html", ".png")]
         for path in files:
             comparison.write(path, force=True)
@@ -295,8 +299,10 @@ class Plan(AnyPlan):
         if not comparison.recommendation:
             plan.unlink(missing_ok=True)
             return files
-        with failing("The recommended plan cannot be written"):
-            plan.write_text(self.recommended(comparison, folder), encoding="utf-8")
+        with Draft(plan, True, OWNER) as draft:
+            draft.write(self.recommended(comparison, folder).encode())
+            draft.settle()
+            commit([draft])
         return [*files, plan]
 
     def recommended(self, comparison: Comparison, folder: Path) -> str:

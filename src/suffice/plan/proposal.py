@@ -127,12 +127,9 @@ class Proposal:
 
     def _tables(self, roles: Roles, folder: Path) -> dict[str, Any]:
         path = Path(os.path.relpath(self.source, folder)) if self.source else Path("data.csv")
-        told: dict[str, Any] = {each.name: value for each, value in roles.items() if value != each.default}
-        if "bounds" in told:
-            told["bounds"] = dict.fromkeys(dict(told["bounds"]), "0:")
         return {
             "data": {"path": path.as_posix(), **({"encoding": self.encoding} if self.encoding else {})},
-            "roles": {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()},
+            "roles": roles.written(),
             **({"method": [{"name": "synthesis"}]} if self.drawn else {}),
             "release": {"path": _released(path.name)},
         }

@@ -15,6 +15,7 @@ from suffice.design.roles import Roles
 from suffice.errors import UsageError
 from suffice.files.format import in_encoding
 from suffice.files.source import named_sources, open_rows
+from suffice.measure.pair import FilePair
 from suffice.measure.reading import paired
 from suffice.progress import Progress, listener
 from suffice.release.measures import chosen, scored, worded
@@ -101,13 +102,29 @@ def _named(analyses: Sequence[str], where: str | None) -> list[str]:
 
 def of_release(
     release: Release,
-    holdout: Any,
-    measures: Sequence[str] | str | None,
-    analyses: Sequence[str] | str,
-    where: str | None,
+    holdout: Any = None,
+    measures: Sequence[str] | str | None = None,
+    analyses: Sequence[str] | str = (),
+    where: str | None = None,
+    some: bool = False,
 ) -> Scores:
-    """Of a release that has not left: the rows of both in one order, as they were read."""
-    wanted, models = chosen(measures), _models(analyses)
+    """Of a release that has not left.
+
+    some: whether measures that cannot be taken are left out, though they were asked for
+    """
+    wanted = chosen(measures)
+    with one_blas_thread():
+        pair, notes = pair_of(release, holdout, _models(analyses), where)
+        kept = kept_files(release.data, release.method, release.seed.path)
+        found = replace(scored(pair, notes, wanted, some=some), kept=tuple(kept))
+    risk = (release.sets or (release,))[0].assessment
+    return found if release.done.drawn is not None or where is not None else _beside_guards(found, risk)
+
+
+def pair_of(
+    release: Release, holdout: Any = None, models: Sequence[str] = (), where: str | None = None
+) -> tuple[FilePair, Sequence[str]]:
+    """The rows of the original and of the release in one order, as they were read; and what is to be said of them."""
     sets, coding = release.sets or (release,), release.coding
     roles, drawn = release.design.roles, release.done.drawn is not None
 
@@ -122,24 +139,12 @@ def of_release(
     def leaving(each: Release) -> Rows:
         return each.done.leaving if each.done.drawn is None else MemoryRows(pa.table(dict(each.done.drawn.columns)))
 
-    with one_blas_thread():
-        aside = None if holdout is None else open_rows(holdout, release.rows.threads, None)
-        plain = replace(roles, labels=(), missing="patterns" if roles.missing == "patterns" else "drop")
-        _check_models(models, release.rows)
-        pair, notes = paired(
-            read(release.rows),
-            [read(leaving(each)) for each in sets],
-            plain,
-            not drawn,
-            aside,
-            models,
-            _named(models, where),
-            where,
-        )
-        pair = replace(pair, past=_past(sets[0].assessment), dates=(*pair.dates, *coding.dates))
-        kept = kept_files(release.data, release.method, release.seed.path)
-        found = replace(scored(pair, notes, wanted), kept=tuple(kept))
-        return found if drawn or where is not None else _beside_guards(found, sets[0].assessment)
+    aside = None if holdout is None else open_rows(holdout, release.rows.threads, None)
+    plain = replace(roles, labels=(), missing="patterns" if roles.missing == "patterns" else "drop")
+    _check_models(models, release.rows)
+    after, named = [read(leaving(each)) for each in sets], _named(models, where)
+    pair, notes = paired(read(release.rows), after, plain, not drawn, aside, models, named, where)
+    return replace(pair, past=_past(sets[0].assessment), dates=(*pair.dates, *coding.dates)), notes
 
 
 def _beside_guards(scores: Scores, risk: Assessment) -> Scores:

@@ -105,9 +105,13 @@ def chosen(names: Sequence[str] | str | None) -> list[Measure] | None:
 
 
 def scored(
-    pair: FilePair, notes: Sequence[str], wanted: Sequence[Measure] | None, progress: Progress | None = None
+    pair: FilePair,
+    notes: Sequence[str],
+    wanted: Sequence[Measure] | None,
+    progress: Progress | None = None,
+    some: bool = False,
 ) -> Scores:
-    """Every measure that can be taken; one that was asked for and cannot be is an error."""
+    """Every measure that can be taken; one that was asked for and cannot be is an error, unless some will do."""
     figures, left_out, all_ = [], {}, tuple(MEASURES.values() if wanted is None else wanted)
     for i, measure in enumerate(all_):
         if progress is not None:
@@ -118,7 +122,7 @@ def scored(
                 raise InputError(UNMET[unmet])
             figures.append(taken(measure, pair))
         except InputError as problem:
-            if wanted is not None:
+            if wanted is not None and not some:
                 raise InputError(f"{measure.name} cannot be taken: {str(problem).rstrip('.')}.") from None
             left_out[measure.name] = " ".join(str(problem).rstrip(".").split("\n"))
     if progress is not None:

@@ -44,6 +44,7 @@ from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed, Stream
 
 if TYPE_CHECKING:
+    from suffice.release.private import Surroundings
     from suffice.release.scores import Scores
 
 LARGEST = 2**30
@@ -215,6 +216,7 @@ class Release(Exhibit):
         *,
         force: bool = False,
         report: str | os.PathLike[str] | None = None,
+        among: Surroundings | None = None,
         progress: Progress | bool | None = None,
     ) -> Certificate:
         """Write the release with its certificate, and certify the file as it is read back, before it has a name.
@@ -226,7 +228,7 @@ class Release(Exhibit):
 
         path: .parquet, .csv, .tsv, .feather, .arrow, .sav, .dta or .xpt.
         force: overwrite existing files; never the data, the key or its ledger.
-        report: a private page for the data holder, written with it: see `report`.
+        report: a private page for the data holder, written with it; among: methods beside it there. See `report`.
         """
         enforce(self.findings)
         kind, sets = write_kind(path), self.sets or (self,)
@@ -246,7 +248,7 @@ class Release(Exhibit):
             if own:
                 from suffice.release.private import private_page  # histograms and pictures, where they are wanted
 
-                own[0].write(private_page(self, one).encode())
+                own[0].write(private_page(self, one, among).encode())
             for draft in drafts:
                 draft.settle()
             if self.account.ledger is not None:
@@ -259,11 +261,18 @@ class Release(Exhibit):
         return one
 
     def report(
-        self, path: str | os.PathLike[str] = "report.html", *, force: bool = False, public: bool = False
+        self,
+        path: str | os.PathLike[str] = "report.html",
+        *,
+        force: bool = False,
+        public: bool = False,
+        among: Surroundings | None = None,
     ) -> None:
-        """Write a page for the data holder alone: findings, certificate, every confidential column before and after.
+        """Write a page for the data holder alone: what was kept, findings, risk and utility, every confidential column
+        before and after, and the plan that makes the release again.
 
         force: overwrite an existing file.
+        among: a comparison, whose methods the page shows beside this release.
         public: a page for everybody instead: the certificate, and the released columns as the file shows them.
         """
         from suffice.release.private import private_page, public_page
@@ -273,7 +282,8 @@ class Release(Exhibit):
         if public:
             enforce(self.findings)
         with one_blas_thread(), Draft(target, force, 0o666 if public else PRIVATE) as draft:
-            draft.write((public_page if public else private_page)(self, self.certificate).encode())
+            told = self.certificate
+            draft.write((public_page(self, told) if public else private_page(self, told, among)).encode())
             draft.settle()
             commit([draft])
 

@@ -26,6 +26,27 @@ def histogram(edges: Array, bend: float | None, before: NDArray[np.int64] | None
     """
     figure = _figure(5.2, 3.0)
     axes = figure.add_subplot()
+    _beside(axes, edges, before, after)
+    if bend is None:
+        axes.locator_params(nbins=5)
+    else:
+        _bent(axes, edges, bend)
+    return _png(figure)
+
+
+def propensity(score: Array, original: Array, released: Array) -> str:
+    """Records of both files by the probability of being released that a model gives them; chance is c, their share."""
+    figure = _figure(5.2, 3.0)
+    axes = figure.add_subplot()
+    edges = np.linspace(0, 1, 41)
+    _beside(axes, edges, *(np.histogram(score, edges, weights=each)[0] for each in (original, released)))
+    axes.axvline(released.sum() / (original.sum() + released.sum()), color="#1d2733", linewidth=0.8, linestyle="--")
+    axes.set_xlabel("probability of being a released record")
+    return _png(figure)
+
+
+def _beside(axes: Any, edges: Array, before: NDArray[Any] | None, after: NDArray[Any]) -> None:
+    """Records per bin, filled and as a line."""
     scale, label = 1.0, "released"
     if before is not None:
         axes.stairs(before, edges, fill=True, color=BEFORE, label="original")
@@ -33,13 +54,8 @@ def histogram(edges: Array, bend: float | None, before: NDArray[np.int64] | None
         label = label if before.sum() == after.sum() else f"released, times {scale:.3g}"
     axes.stairs(after * scale, edges, color=AFTER, linewidth=1.6, label=label)
     axes.set_ylabel("records")
-    if bend is None:
-        axes.locator_params(nbins=5)
-    else:
-        _bent(axes, edges, bend)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    return _png(figure)
 
 
 ROOM = 0.16
@@ -127,7 +143,12 @@ def _png(figure: Figure) -> str:
     """The figure as base64 text, without metadata."""
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
-    return base64.b64encode(file.getvalue()).decode("ascii")
+    return embedded(file.getvalue())
+
+
+def embedded(png: bytes) -> str:
+    """As it stands in a page."""
+    return base64.b64encode(png).decode("ascii")
 
 
 class MapPoint(NamedTuple):

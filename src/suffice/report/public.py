@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from suffice.report import pictures as drawn
 from suffice.report.histograms import SHARES, Histograms
+from suffice.report.levels import FEWEST, LevelCounts
 from suffice.report.page import Document, render
 from suffice.report.tables import TablePicture
 
@@ -15,13 +17,25 @@ def page(certificate: Document, pictures: Sequence[TablePicture] = ()) -> str:
     return render("public.html", certificate=certificate.as_dict(), pictures=pictures)
 
 
-def report(certificate: Document, released: Histograms) -> str:
+def report(certificate: Document, released: Histograms | None, levels: Sequence[LevelCounts] = ()) -> str:
     """The public report: the certificate, and the released columns as anyone can draw them from the file.
 
     released: of the released file beside itself, so that nothing of the original is in it, not even an axis
+    levels: of its categories; those of few records are not named
     """
+    matrix = None if released is None else drawn.correlations(None, released.correlations[1], released.names)
+    return render(
+        "public_report.html",
+        certificate=certificate.as_dict(),
+        columns=[] if released is None else _columns(released),
+        categories=[(each.name, each.lines(FEWEST)) for each in levels],
+        correlations=matrix,
+    )
+
+
+def _columns(released: Histograms) -> list[dict[str, Any]]:
     seen = released.figures[1]
-    columns = [
+    return [
         {
             "name": name,
             "picture": drawn.histogram(released.edges[j], released.bends[j], None, released.counts[1][j]),
@@ -34,5 +48,3 @@ def report(certificate: Document, released: Histograms) -> str:
         }
         for j, name in enumerate(released.names)
     ]
-    matrix = drawn.correlations(None, released.correlations[1], released.names)
-    return render("public_report.html", certificate=certificate.as_dict(), columns=columns, correlations=matrix)

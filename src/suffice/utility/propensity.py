@@ -181,7 +181,7 @@ def _measure(degree: int) -> Measure:
     )
 
 
-def _mixed(pair: FilePair) -> Value:
+def _mixed(pair: FilePair) -> Propensity:
     """Numbers as the files have them; codes of categories in memory, as short as they can be."""
     names = tuple(dict.fromkeys((*pair.numbers, *pair.categories)))
     files = (pair.holed or pair.all_rows)[:2]
@@ -190,7 +190,13 @@ def _mixed(pair: FilePair) -> Value:
         FileNumbers(rows.with_columns({name: each[i] for name, each in codes.items()}), names)
         for i, rows in enumerate(files)
     )
-    return told(coded_propensity(before, after, [name in codes for name in names]))
+    return coded_propensity(before, after, [name in codes for name in names])
+
+
+def shown(pair: FilePair) -> Propensity:
+    """The model that a report shows: of the numbers, and where categories are confidential of both."""
+    numbers = all(name in pair.numbers for name in pair.roles.confidential)
+    return polynomial_propensity(pair.original, pair.release) if numbers and pair.numbers else _mixed(pair)
 
 
 MEASURES = (
@@ -198,7 +204,7 @@ MEASURES = (
     _measure(3),
     Measure(
         "propensity-mixed",
-        _mixed,
+        lambda pair: told(_mixed(pair)),
         frozenset({"categories"}),
         RANGE,
         "lower is better",
