@@ -539,6 +539,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/test_ledger.py",
     ),
     Mutant(
+        "one hole hides a column",
+        "risk/told.py",
+        "if 2 * there.sum() >= len(there) and",
+        "if there.all() and",
+        "tests/attacks/test_columns_that_leave.py",
+    ),
+    Mutant(
+        "columns that are nearly the same for most tell nothing",
+        "risk/told.py",
+        "x[there] * np.median(ratios) if len(ratios) else np.nan",
+        "np.nan",
+        "tests/attacks/test_columns_that_leave.py",
+    ),
+    Mutant(
+        "rounded values are another column",
+        "risk/kinship.py",
+        "CLOSE = 0.02",
+        "CLOSE = 0.00002",
+        "tests/attacks/test_kin_columns.py",
+    ),
+    Mutant(
         "three records are many",
         "risk/power_sums.py",
         "found[near] = _determinant(",

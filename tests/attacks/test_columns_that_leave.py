@@ -131,6 +131,15 @@ def test_a_column_that_names_every_record_is_told() -> None:
     assert "unique-records" not in levels(released(given="C(region)", identifiers=["name"]))
 
 
+def test_what_is_not_looked_into_is_said() -> None:
+    """A list of one number is that number."""
+    data = persons().assign(boxed=lambda frame: [(value,) for value in frame["earned"]])
+    release = protect(data, Roles(confidential=["earned"], keep=["boxed"]), Ipso(), seed=Seed.for_tests(1))
+    out = release.aligned()
+    assert [cell[0] for cell in out["boxed"]] == data["earned"].tolist()
+    assert levels(release)["kept-columns"] == "warn"
+
+
 def test_columns_that_tell_nothing_are_left_alone() -> None:
     found = levels(released(given="C(region) + log(other)", keep=["noise"]))
     assert not {"explained-columns", "kept-columns", "equal-cells", "unique-records"} & {*found}

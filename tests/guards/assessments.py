@@ -103,6 +103,7 @@ SINGLE: dict[str, tuple[str, Any]] = {
     "told": ("told", ()),
     "told_in_groups": ("told_in_groups", {}),
     "told_by_kept": ("told_by_kept", ()),
+    "unread": ("unread", ()),
     "told_by_limits": ("told_by_limits", ()),
     "equal": ("equal", ()),
     "unique": ("unique", UniqueRecords()),

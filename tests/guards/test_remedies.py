@@ -242,6 +242,11 @@ CASES: dict[str, Case] = {
         {"keep": ["k"], "file": lambda f: f.assign(k=1.1 * f["y"])},
         {"left out": {"keep": []}, "confidential too": {"confidential": ["y", "z", "k"], "keep": []}},
     ),
+    "kept-columns of lists": Case(
+        "warn",
+        {"keep": ["k"], "file": lambda f: f.assign(k=[(value,) for value in np.roll(f["y"], 1)])},
+        {"left out": {"keep": []}, "text": {"file": lambda f: f.assign(k=np.roll(f["y"], 1).astype(str))}},
+    ),
     "tight-limits": Case(
         "stop",
         {

@@ -275,6 +275,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("explained-columns", {"told": (Told("wages", below(0.99), 0.1, 0.1),)}, "warn"),
     ("explained-columns", {"told": (Told("year", 0.97, 1.0, 0.99),)}, "warn"),  # any guess is near a year
     ("kept-columns", {"told_by_kept": (Told("wages", 1.0, 1.0, 0.1, ("total",)),)}, "stop"),
+    ("kept-columns", {"unread": ("list",)}, "warn"),
     ("kept-columns", {"told_by_kept": (Told("wages", 0.96, 0.2, 0.1, ("total",)),)}, "warn"),
     (
         "kept-columns",

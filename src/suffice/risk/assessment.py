@@ -115,6 +115,8 @@ class Assessment:
     """Those that are nearly one value, or one function of the given ones, in some groups: in how many."""
     told_by_kept: tuple[Told, ...] = ()
     """Those that kept columns tell."""
+    unread: tuple[str, ...] = ()
+    """Kept columns that nobody looks into."""
     told_by_limits: tuple[Told, ...] = ()
     """Those that bounds and edits tell."""
     equal: tuple[EqualCells, ...] = ()
@@ -222,6 +224,7 @@ def assess(
         told=by_given(sample),
         told_in_groups=in_groups(sample),
         told_by_kept=by_kept(sample),
+        unread=sample.unread,
         told_by_limits=by_limits(sample),
         equal=equal_cells(sample),
         cells=cells,

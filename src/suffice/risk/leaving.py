@@ -76,20 +76,24 @@ class LeavingSample:
     """Columns of `keep`."""
     dates: tuple[str, ...] = ()
     """Confidential columns whose zero means nothing."""
+    unread: tuple[str, ...] = ()
+    """Columns of `keep` that nobody looks into: lists, bytes."""
 
     @classmethod
     def of(cls, done: Protected, dates: tuple[str, ...] = ()) -> Self:
         """Kept columns are no part of what was mapped: they cost a pass."""
         design, rows = done.design, done.rows
-        kept = () if done.drawn else tuple(name for name in design.roles.keep if rows.kinds[name] in READ)
+        keep = () if done.drawn else design.roles.keep
+        kept = tuple(name for name in keep if rows.kinds[name] in READ)
+        unread = tuple(name for name in keep if name not in kept)
         columns, parts = tuple(dict.fromkeys([*design.columns, *kept])), done.seen["leaving"]
         if kept or (done.drawn and rows.held):
             measure = LeavingMeasure.of_file(rows.n, design, len(done.strata))
             parts = rows.fold(lambda block: measure.taken(block, columns), columns, "looking")
         if not parts:
-            return cls(design, Block(0, {name: np.empty(0) for name in columns}), kept, dates)
+            return cls(design, Block(0, {name: np.empty(0) for name in columns}), kept, dates, unread)
         found = {name: concatenated([part.columns[name] for part in parts]) for name in columns}
-        return cls(design, Block(0, found), kept, dates)
+        return cls(design, Block(0, found), kept, dates, unread)
 
     def __len__(self) -> int:
         return len(self.block)
