@@ -235,8 +235,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "turns are accepted by half of what they change",
         "algorithms/rotation/column_sums.py",
-        "- 0.5 * np.einsum",
-        "- 0.0 * np.einsum",
+        "0.5 * (each @ each)",
+        "0.0 * (each @ each)",
         "tests/algorithms/rotation/test_column_sums.py",
     ),
     Mutant(
@@ -248,16 +248,16 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "what a turn changes counts twice",
-        "algorithms/rotation/column_sums.py",
-        "- 0.5 * np.einsum",
-        "- 1.0 * np.einsum",
+        "algorithms/rotation/compiled.py",
+        "(d[j] + 0.5 * change[j])",
+        "(d[j] + 1.0 * change[j])",
         "tests/algorithms/rotation/test_column_sums.py",
     ),
     Mutant(
         "turns that are refused count",
         "algorithms/rotation/column_sums.py",
-        "        return d\n\n    def _change",
-        "        return d + change[~kept].sum(axis=0)\n\n    def _change",
+        "            else:\n                d += each",
+        "            d += each",
         "tests/algorithms/rotation/test_column_sums.py",
     ),
     Mutant(

@@ -158,13 +158,26 @@ def test_no_sum_tells_a_giant_within_a_tenth() -> None:
         assert 1 < fourth < 1.4
 
 
-def test_compiled_loops_decide_alike() -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("size", [3, 7])
+def test_compiled_loops_decide_alike(weighted: bool, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by one, and where there are many groups some together."""
     compiled = pytest.importorskip("suffice.algorithms.rotation.compiled")
-    rng = np.random.default_rng(3)
-    change, drops = rng.normal(size=(200, 7)), rng.exponential(size=200)
-    d, e = np.ones(7), np.ones(7)
-    kept = column_sums._decided(change, drops, d)
-    assert 20 < kept.sum() < 180
-    assert (compiled.decided(change, drops, e) == kept).all()
-    assert (d == e).all()
-    assert np.allclose(d, 1 + change[kept].sum(axis=0))
+    rng, n = np.random.default_rng(3), 600
+    Y = np.column_stack([money(n, 2), np.repeat([0.0, 1.0], n // 2)])
+    sums = ColumnSums.of(Y, law_of(Y), rng.uniform(0.5, 2.0, n) if weighted else None)
+    assert sums is not None
+    groups = rng.permutation(n)[: n // size * size].reshape(-1, size)
+    after = Y.copy()
+    after[groups] = np.roll(Y[groups], 1, axis=1) * rng.uniform(0.8, 1.2, (len(groups), size, 1))
+    for most in (2048, 20):
+        monkeypatch.setattr(column_sums, "DECISIONS", most)
+        found = []
+        for loops in (None, compiled):
+            monkeypatch.setattr(column_sums, "loaded", lambda loops=loops: loops)
+            made = after.copy()
+            found.append((made, sums.accepted(made, Y, groups, sums.apart(Y), np.random.default_rng(4))))
+        (one, d), (other, e) = found
+        assert (one == other).all()
+        assert np.allclose(d, e, rtol=0, atol=1e-12)
+        assert 0.02 < (one == after).all(axis=1).mean() < 0.98

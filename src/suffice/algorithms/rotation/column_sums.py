@@ -112,19 +112,37 @@ class ColumnSums:
 
         known: what is known of records, and of those that are turned back no longer.
         """
-        step = max(1, CELLS // (groups.shape[1] * max(1, self.cuts.size)))
-        parts = [groups[first : first + step] for first in range(0, len(groups), step)]
-        change = np.concatenate([self._change(before, Y, rows) for rows in parts] or [np.empty((0, len(d)))])
         together = 1 + len(groups) // DECISIONS
-        change = np.add.reduceat(change, np.arange(0, len(groups), together)) if together > 1 else change
-        drops = generator.standard_exponential(len(change)) - 0.5 * np.einsum("ij,ij->i", change, change)
-        d, fast = d.copy(), loaded()
-        kept = (_decided if fast is None else fast.decided)(change, drops, d)
+        drops, d = generator.standard_exponential(-(-len(groups) // together)), d.copy()
+        turns, fast = (Y, before, groups, together, drops, d), loaded()
+        kept = self._decided(*turns) if fast is None else fast.decided(*turns, self.arrays)
         undone = groups[~np.repeat(kept, together)[: len(groups)]].ravel()
         Y[undone] = before[undone]
         if known is not None:
             known[undone] = np.nan
         return d
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """As compiled loops take them."""
+        w = np.zeros(0) if self.w is None else self.w
+        return self.mean, self.inverse, self.W, self.fourth, np.ascontiguousarray(self.cuts.T), self.count, w
+
+    def _decided(
+        self, after: Array, before: Array, groups: NDArray[np.int64], together: int, drops: Array, d: Array
+    ) -> Flags:
+        """Which turns are accepted, so many together, one after the other; d becomes that of all of them."""
+        step = max(1, CELLS // (groups.shape[1] * max(1, self.cuts.size)))
+        parts = [groups[first : first + step] for first in range(0, len(groups), step)]
+        change = np.concatenate([self._change(before, after, rows) for rows in parts] or [np.empty((0, len(d)))])
+        change = np.add.reduceat(change, np.arange(0, len(groups), together)) if together > 1 else change
+        kept = np.ones(len(change), dtype=bool)
+        for i, (each, drop) in enumerate(zip(change, drops, strict=True)):
+            if d @ each + 0.5 * (each @ each) > drop:
+                kept[i] = False
+            else:
+                d += each
+        return kept
 
     def _change(self, before: Array, after: Array, rows: NDArray[np.int64]) -> Array:
         w = None if self.w is None else self.w[rows]
@@ -146,17 +164,6 @@ class ColumnSums:
 
     def __repr__(self) -> str:
         return f"ColumnSums({len(self.mean)} columns)"
-
-
-def _decided(change: Array, drops: Array, d: Array) -> Flags:
-    """Which turns are accepted, one after the other; d is that of all of them."""
-    kept = np.ones(len(change), dtype=bool)
-    for i, each in enumerate(change):
-        if np.cumsum(d * each)[-1] > drops[i]:  # added up one by one, as compiled loops do
-            kept[i] = False
-        else:
-            d += each
-    return kept
 
 
 def _error(Z: Array, weight: Array) -> Array:

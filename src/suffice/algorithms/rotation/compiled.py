@@ -68,18 +68,55 @@ def along(Y, scale, factor):
 
 
 @_compiled
-def decided(change, drops, d):
-    """Which turns are accepted, as `suffice.algorithms.rotation.column_sums` decides."""
-    kept = np.ones(len(change), dtype=np.bool_)
-    for i in range(len(change)):
+def decided(after, before, groups, together, drops, d, sums):
+    """Which turns are accepted, as `suffice.algorithms.rotation.column_sums` decides; d becomes that of all of them."""
+    kept = np.ones(len(drops), dtype=np.bool_)
+    k = after.shape[1]
+    powers, below = np.empty((2, k)), np.empty(sums[4].shape)
+    for i in range(len(drops)):
+        powers[:], below[:] = 0.0, 0.0
+        for group in groups[i * together : (i + 1) * together]:
+            for row in group:
+                _changed(after[row], before[row], row, sums, powers, below)
+        change = _in_units(powers, below, sums)
         along = 0.0
         for j in range(len(d)):
-            along += d[j] * change[i, j]
+            along += change[j] * (d[j] + 0.5 * change[j])
         kept[i] = not along > drops[i]
         if kept[i]:
-            for j in range(len(d)):
-                d[j] += change[i, j]
+            d += change
     return kept
+
+
+@_compiled
+def _changed(new, old, row, sums, powers, below) -> None:
+    """Adds what the turn of a record changes: third and fourth powers, and how many are below each cut."""
+    mean, inverse, _, _, cuts, _, weights = sums
+    w = weights[row] if len(weights) else 1.0
+    for j in range(len(new)):
+        if inverse[j] == 0.0:
+            continue
+        a, b = (old[j] - mean[j]) * inverse[j], (new[j] - mean[j]) * inverse[j]
+        powers[0, j] += w * (b * b * b - a * a * a)
+        powers[1, j] += w * (b * b * b * b - a * a * a * a)
+        after, before = new[j], old[j]
+        for c in range(cuts.shape[1]):  # without a branch: many cuts are compared at once
+            below[j, c] += w * np.float64(np.int8(after <= cuts[j, c]) - np.int8(before <= cuts[j, c]))
+
+
+@_compiled
+def _in_units(powers, below, sums):
+    """What they add to d."""
+    _, _, W, fourth, _, count, _ = sums
+    k = len(fourth)
+    change = np.zeros(2 * k + count.size)
+    for j in range(k):
+        for i in range(k):
+            change[j] += powers[0, i] * W[i, j]
+        change[k + j] = powers[1, j] * fourth[j]
+        for c in range(len(count)):
+            change[2 * k + c * k + j] = below[j, c] * count[c, j]
+    return change
 
 
 @_compiled
