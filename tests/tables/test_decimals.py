@@ -332,3 +332,14 @@ def test_linked_tables_without_their_lowest_cells_are_sent_to_a_formula():
     table = Table.of_records(data, None, ["v"], formula="a * b + a * c")
     gaps = [table.find(a, b, "Total") for a in "xyz" for b in "uv"]
     assert decimals(table, np.isin(np.arange(len(table)), gaps), "v").error < 1e-12
+
+
+@pytest.mark.parametrize("key", range(5))
+def test_four_cells_that_hang_together_are_no_whole_numbers(key: int):
+    """With one degree of freedom residuals of one size are half a spread in each cell: 3.5 - .5 would be read as a 3."""
+    table = Table.of_records({"a": list("xxyy"), "b": list("uvuv"), "n": [1, 9, 9, 7]}, ["a", "b"], frequency="n")
+    inner = [table.find(a, b) for a in "xy" for b in "uv"]
+    made = decimals(table, np.isin(np.arange(len(table)), inner), seed=Seed.for_tests(key))
+    assert np.abs(made.cells - np.rint(made.cells))[inner].min() > 1e-6
+    diagonal = made.cells[inner[0]] + made.cells[inner[3]]
+    assert abs(diagonal - round(diagonal)) > 1e-6  # of a sum that is hidden, a whole number would be read as published

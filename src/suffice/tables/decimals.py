@@ -116,7 +116,7 @@ def decimals(
     the data: nothing is told that the published cells do not tell. A suppressed cell that follows from them is refused.
 
     value: one, or several, each with residuals of its own
-    spread: root mean square of the residuals of suppressed inner cells, per degree of freedom
+    spread: root mean square of the residuals of suppressed inner cells, per degree of freedom; with one degree, on average
     modulo: fit what is left of suppressed counts after division by this number. That tells more than the published
         cells do, and is refused unless accepted: accept={"modulo": the reason}
 
@@ -228,12 +228,14 @@ def _inner(table: Table) -> tuple[NDArray[np.int64], sparse.csr_array]:
 
 
 def _solved(rows: sparse.csr_array, right: Array, normals: Array) -> tuple[Array, Array]:
-    """Least solutions of rows y = right, and normals in the null space, with a mean square of one a dimension."""
+    """Least solutions of rows y = right, and normals in the null space, with a mean square of one a dimension, if there are two."""
     found, moved, free = np.zeros((rows.shape[1], right.shape[1])), np.zeros(normals.shape), 0.0
     for some, cells in parts_of(rows, np.ones(rows.shape[1], dtype=bool)):
         solve = _directly if len(cells) <= DENSE else _iterated
         found[cells], moved[cells], more = solve(sparse.csr_array(rows[some][:, cells]), right[some], normals[cells])
         free += more
+    if round(free) == 1:  # of one size they would be half a spread away in each of four cells, and often whole numbers
+        return found, moved
     size = np.linalg.norm(moved, axis=0)
     return found, moved * (np.sqrt(free) / np.where(size > 0, size, 1.0))
 
