@@ -336,7 +336,7 @@ def test_linked_tables_without_their_lowest_cells_are_sent_to_a_formula():
 
 @pytest.mark.parametrize("key", range(5))
 def test_four_cells_that_hang_together_are_no_whole_numbers(key: int):
-    """With one degree of freedom residuals of one size are half a spread in each cell: 3.5 - .5 would be read as a 3."""
+    """With one degree of freedom residuals of one size are half a spread in each cell: 3.5 - .5 is read as a 3."""
     table = Table.of_records({"a": list("xxyy"), "b": list("uvuv"), "n": [1, 9, 9, 7]}, ["a", "b"], frequency="n")
     inner = [table.find(a, b) for a in "xy" for b in "uv"]
     made = decimals(table, np.isin(np.arange(len(table)), inner), seed=Seed.for_tests(key))

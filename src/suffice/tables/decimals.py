@@ -116,7 +116,7 @@ def decimals(
     the data: nothing is told that the published cells do not tell. A suppressed cell that follows from them is refused.
 
     value: one, or several, each with residuals of its own
-    spread: root mean square of the residuals of suppressed inner cells, per degree of freedom; with one degree, on average
+    spread: root mean square of the residuals of suppressed inner cells, per degree of freedom; of one, on average
     modulo: fit what is left of suppressed counts after division by this number. That tells more than the published
         cells do, and is refused unless accepted: accept={"modulo": the reason}
 
@@ -228,7 +228,7 @@ def _inner(table: Table) -> tuple[NDArray[np.int64], sparse.csr_array]:
 
 
 def _solved(rows: sparse.csr_array, right: Array, normals: Array) -> tuple[Array, Array]:
-    """Least solutions of rows y = right, and normals in the null space, with a mean square of one a dimension, if there are two."""
+    """Least solutions of rows y = right, and normals in the null space, of mean square one a dimension of several."""
     found, moved, free = np.zeros((rows.shape[1], right.shape[1])), np.zeros(normals.shape), 0.0
     for some, cells in parts_of(rows, np.ones(rows.shape[1], dtype=bool)):
         solve = _directly if len(cells) <= DENSE else _iterated
