@@ -128,3 +128,21 @@ def test_files_together_tell_more_than_one_and_little_where_splits_must_tell_mor
     one, five = found(1, 0.0), found(5, 0.0)
     assert five > 1.3 * one, (one, five)
     assert found(5, 2.0) < min(0.05, 0.7 * five)
+
+
+def test_records_that_are_not_replaced_are_found_by_what_is_known_of_them() -> None:
+    """Who knows income and town of a person reads his job off a file in which only large incomes are drawn."""
+    data = people()
+    roles = Roles(confidential=["income"], given="C(town) + C(job)", keep=["age"])
+
+    def found(release: Release) -> float:
+        both = data.reset_index().merge(release.aligned().reset_index(), on=["income", "town"])
+        return float((both.index_x == both.index_y).sum() / len(data))
+
+    some, every = (protect(data, roles, Synthesis(m=1, where=where)) for where in ("income > 35000", None))
+    assert found(some) > 0.5
+    assert found(every) < 0.02
+    assert levels(some)["unique-records"] == "warn"
+    assert levels(every).get("unique-records") != "warn"
+    told = next(each for each in some.findings if each.rule == "unique-records")
+    assert told.numbers["left"] == int((data.income <= 35000).sum())

@@ -297,6 +297,8 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("information", {"few_bits": (FewBits("smokes", "", 1, 1, 40, 40.0, 48.0),)}, "stop"),
     ("equal-cells", {"equal": (EqualCells("wages", "paid", 0.06, 0.0, 60),)}, "stop"),
     ("unique-records", {"unique": UniqueRecords(("name",))}, "warn"),
+    ("unique-records", {"unique": UniqueRecords(left=100, left_alone=5)}, "warn"),
+    ("unique-records", {"unique": UniqueRecords(left=100, left_alone=4)}, None),
     ("unique-records", {"unique": UniqueRecords((), ("age", "sex"), 0.05)}, "note"),
     ("unique-records", {"unique": UniqueRecords((), ("age", "sex"), below(0.05))}, None),
     ("precision", {"precision": {"wages": 1e-8}}, None),

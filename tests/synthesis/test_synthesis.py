@@ -128,6 +128,8 @@ def test_only_chosen_records_are_replaced_and_stay_where_they_were_chosen() -> N
     made, chosen = release.aligned(), ((data.income > 900) & (data.sex == "m")).to_numpy()
     pd.testing.assert_frame_equal(made[~chosen], data.loc[~chosen, made.columns])
     assert ((made.income > 900) & (made.sex == "m"))[chosen].all()
+    assert "new values in some records, and others keep theirs;" in release.certificate.summary
+    assert "some records" not in drawn(data, Synthesis(m=1), confidential=["income"]).certificate.summary
     assert (made.income != data.income)[chosen & (data.income != 1000)].mean() > 0.8
     assert {each.rule for each in release.findings if each.level in ("stop", "never")} == {"seed"}
     assert release.certificate.synthesis["kind"] == "partial"

@@ -150,7 +150,8 @@ class Certificate(Exhibit):
             said += [f"They were drawn anew in {columns}, and none of them stands for one of the original."]
         elif self.method != "unknown":
             rest = "; other columns are as they were" * any(claim.statistic == "given" for claim in self.claims)
-            said += [f"The method {self.method} gave {columns} new values{rest}."]
+            some = " in some records, and others keep theirs" * bool(self.synthesis.get("some"))
+            said += [f"The method {self.method} gave {columns} new values{some}{rest}."]
         if not self.holds:
             return " ".join([*said, "NOT everything that was promised is there: see below."])
         weighed = f" Statistics are those of records weighted by {self.weight}." * (self.weight is not None)

@@ -131,6 +131,8 @@ class Protected:
     """What is said of the request as a whole."""
     others: Mapping[str, Any] = field(default_factory=dict)
     """Confidential columns that another method drew: judged by themselves, they leave beside these."""
+    beside: Rows | None = None
+    """Records that leave as they are, where a method replaces others only."""
 
     @property
     def outgoing(self) -> Design:

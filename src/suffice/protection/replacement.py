@@ -12,6 +12,7 @@ from suffice.design.profile import Matrices, profiled
 from suffice.protection.protected import Protected, ReleasedColumns
 from suffice.protection.steps import Original
 from suffice.rows.derived import RELEASED
+from suffice.rows.rows import Rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,15 +22,18 @@ class Replacement:
     whole: Original
     chosen: Flags
     original: Original
+    others: Rows
+    """The records that leave as they are."""
 
     @classmethod
     def of(cls, whole: Original, chosen: Flags) -> Replacement:
         roles = whole.design.roles
-        rows = whole.rows.select(chosen, [name for name in whole.rows.kinds if name in roles.columns], {})
+        names = [name for name in whole.rows.kinds if name in roles.columns]
+        rows, others = (whole.rows.select(kept, names, {}) for kept in (chosen, ~chosen))
         rows.coding, rows.progress = whole.rows.coding, whole.rows.progress
         design = Design.learn(rows, roles)
         matrices = Matrices(design, False)
-        return cls(whole, chosen, replace(whole, rows=rows, design=design, profile=profiled(rows, matrices)))
+        return cls(whole, chosen, replace(whole, rows=rows, design=design, profile=profiled(rows, matrices)), others)
 
     def among_others(self, done: Protected) -> Protected:
         """The whole file, with the records that were protected in their places."""

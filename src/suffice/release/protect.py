@@ -198,6 +198,7 @@ def _released(
                 told = [digests[name] for name in design.confidential]
                 account = material.account(seed, done, method, told, stream.digest(), apart)
             known = accept, limits, coding, account, others
+            done = done if part is None else replace(done, beside=part.others)
             whole_file = done if part is None else part.among_others(done)
             if apart is not None:
                 drawn = apart.done

@@ -233,7 +233,7 @@ def assess(
         rare=rare_cells(done, method),
         drawn=drawn,
         models=DrawnModels.of(done, method, not beside),
-        unique=UniqueRecords.of(done.rows, sample),
+        unique=UniqueRecords.of(done.rows, sample, done.beside),
         repeated=repeated_identifiers(account.rows, design.roles),
         loosened=loosened(pair.E, pair.Estar, design.confidential, related),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -25,14 +25,23 @@ class UniqueRecords:
     columns: categories and other columns of few values that leave as they are
     share: of the records that are alone with theirs; of a large file without kept columns it is not counted, since
         that would take a pass
+    left: records that leave as they are, confidential values too, where a method replaces others only
+    left_alone: those of them that no other one is like
     """
 
     identifiers: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     share: float = 0.0
+    left: int = 0
+    left_alone: int = 0
 
     @classmethod
-    def of(cls, rows: Rows, sample: LeavingSample) -> Self:
+    def of(cls, rows: Rows, sample: LeavingSample, beside: Rows | None = None) -> Self:
+        """beside: records that leave as they are"""
+        if beside is not None and beside.n:
+            leaving = sample.design.columns
+            words = beside.fold(lambda block: [_words(block, leaving)], leaving, "looking")
+            return replace(cls.of(rows, sample), left=beside.n, left_alone=round(_alone(words) * beside.n))
         design, n = sample.design, len(sample)
         if not n:
             return cls()

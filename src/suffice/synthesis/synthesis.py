@@ -192,7 +192,7 @@ class Synthesis(Rowwise):
         full = self.redraws or (not design.roles.terms.columns and not design.roles.keep and self.where is None)
         kind = "full" if full else "partial"
         exact = ["table"] * bool(self.margins) + ["mean", "covariance"] * self.exact
-        known = {"frame": True} if self.frame is not None else {}
+        known = {"frame": True} if self.frame is not None else {"some": True} if self.where is not None else {}
         return {"kind": kind, "m": self.m, "proper": self.proper, "exact": exact, "two_stage": self.r, **known}
 
     def replaced(self, rows: Rows, design: Design) -> NDArray[np.bool_] | None:
