@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from suffice.comparison.neighbours import Neighbours
     from suffice.design.roles import Roles
     from suffice.plan.plan import AnyPlan, Plan
-    from suffice.release.release import Places, Release
+    from suffice.release.places import Places
+    from suffice.release.release import Release
     from suffice.release.tables import TableRelease
 
 NO_KEY = "No key file was given: this release cannot be repeated, and no ledger of releases was kept."

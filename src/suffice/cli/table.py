@@ -165,7 +165,7 @@ def publish_cells(
 ) -> None:
     """Cells with their pattern, judged by rules or by what the file says, published by a method."""
     from suffice.cli.command import Command
-    from suffice.release.release import Places
+    from suffice.release.places import Places
     from suffice.release.tables import publish
     from suffice.seed import Seed
 

@@ -19,8 +19,8 @@ from suffice.files.format import in_encoding
 from suffice.files.source import digest_of, named_sources, open_rows
 from suffice.guards.finding import check_accepted
 from suffice.progress import Progress, listener
+from suffice.release.places import kept_files
 from suffice.release.protect import protect
-from suffice.release.release import kept_files
 from suffice.rows.digest import Digest
 from suffice.rows.threads import cores
 from suffice.seed import Seed

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from suffice.comparison.comparison import Comparison
     from suffice.files.draft import Labelled
     from suffice.method.method import Method
-    from suffice.release.release import Places, Release
+    from suffice.release.places import Places
+    from suffice.release.release import Release
     from suffice.seed import Seed
 
 BEST = "recommended.toml"
@@ -169,7 +170,7 @@ class AnyPlan(Section):
         """Where the release and all that belongs to it go; refuses before the work what would be refused after it."""
         from suffice.files.draft import keep_apart
         from suffice.files.kind import write_kind
-        from suffice.release.release import Places
+        from suffice.release.places import Places
 
         output = self.path(self.release.path)
         write_kind(output)
@@ -243,7 +244,7 @@ class Plan(AnyPlan):
         return sets if sets > 1 else 0
 
     def kept_files(self) -> list[Labelled]:
-        from suffice.release.release import kept_files
+        from suffice.release.places import kept_files
 
         key = self.path(self.seed.key_file) if self.seed else None
         return kept_files(self.path(self.data.path), self.build_method(), key)

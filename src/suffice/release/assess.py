@@ -19,7 +19,8 @@ from suffice.measure.pair import FilePair
 from suffice.measure.reading import paired
 from suffice.progress import Progress, listener
 from suffice.release.measures import chosen, scored, worded
-from suffice.release.release import Release, kept_files
+from suffice.release.places import kept_files
+from suffice.release.release import Release
 from suffice.release.scores import MeasureScore, Scores
 from suffice.risk import averaging
 from suffice.risk.assessment import Assessment

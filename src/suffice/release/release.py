@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import count, islice, takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,24 +13,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from suffice.certificate.certificate import Certificate
-from suffice.certificate.paper import paper_of
 from suffice.design.coding import Coding
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.errors import FileError, NotPreservedError, UsageError, count_of, failing, path_of
-from suffice.files.draft import Draft, Labelled, commit, keep_apart, undisturbed
+from suffice.files.draft import Draft, commit, keep_apart
 from suffice.files.format import Format
 from suffice.files.kind import EncodedFile, write_kind
-from suffice.files.source import digest_of, named_sources, read_back
+from suffice.files.source import digest_of, read_back
 from suffice.files.writer import Writer
 from suffice.guards.finding import Finding, Findings, enforce, gravest, judge
-from suffice.ledger import Ledger
 from suffice.method.method import Method
 from suffice.method.steps import ByColumns
 from suffice.progress import Progress, listener
 from suffice.protection.protected import Protected
 from suffice.release.attestation import Attestation
 from suffice.release.delivery import delivered
+from suffice.release.places import PRIVATE, Places, kept_files
 from suffice.report import public
 from suffice.report.exhibit import Exhibit
 from suffice.risk.account import Account
@@ -49,7 +46,6 @@ if TYPE_CHECKING:
 
 LARGEST = 2**30
 """Bytes of a release that `frame` will hold in memory."""
-PRIVATE = 0o600
 FEW = 10
 """Records with their own values, up to which that may be luck."""
 
@@ -101,9 +97,9 @@ class Release(Exhibit):
         own = done.outgoing.roles.leaving
         names = (*(name for name in rows.kinds if name in (*own, *done.others)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        seen = done if judged is None else judged
+        seen, places = (done, order) if judged is None else (judged, judged.order())
         here = tuple(name for name in names if name not in done.others)
-        assessment = assess(seen, method, seed, here, seen.order(), account, beside, coding.dates)
+        assessment = assess(seen, method, seed, here, places, account, beside, coding.dates)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             drawn = {**coding.decoded(done.drawn.columns), **done.drawn.beside}
@@ -380,52 +376,3 @@ def moved(done: Protected, places: NDArray[np.int64]) -> dict[str, Any]:
         return np.take(column, places, mode="clip") if isinstance(column, np.ndarray) else column.take(places)
 
     return dict(zip(columns, done.rows.ahead(taken, columns), strict=True))
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where the files of a release go, and what is left there of an earlier one."""
-
-    releases: tuple[Path, ...]
-    report: Path | None = None
-    left: tuple[Path, ...] = ()
-    """Data sets of an earlier release that had more of them."""
-
-    @classmethod
-    def of(cls, path: str | os.PathLike[str], report: str | os.PathLike[str] | None = None, sets: int = 0) -> Places:
-        """Several data sets are numbered: out.parquet -> out-1.parquet."""
-        target, page = path_of(path), None if report is None else path_of(report)
-        if not sets:
-            return cls((target,), page)
-        numbered = (target.with_name(f"{target.stem}-{number}{target.suffix}") for number in count(1))
-        return cls(tuple(islice(numbered, sets)), page, tuple(takewhile(Path.exists, numbered)))
-
-    @property
-    def labelled(self) -> list[Labelled]:
-        """Every file with what it is, in the order in which they are named: the releases last."""
-        kinds = (("json", "the certificate"), ("html", "the certificate's page"))
-        papers = [(what, paper_of(self.releases[0], kind)) for kind, what in kinds]
-        own = [] if self.report is None else [("the report", self.report)]
-        return [*papers, *own, *(("the output", each) for each in self.releases)]
-
-    @property
-    def files(self) -> list[Path]:
-        """For people: the releases first."""
-        files = [path for _, path in self.labelled]
-        return [*self.releases, *files[: -len(self.releases)]]
-
-    def drafts(self, force: bool, stack: ExitStack) -> list[Draft]:
-        """A file without a name for each; a paper that lies there is replaced with its release."""
-        with undisturbed():  # a file that was made is on the stack, which removes it
-            return [
-                stack.enter_context(Draft(path, force or "certificate" in what, PRIVATE if "report" in what else 0o666))
-                for what, path in self.labelled
-            ]
-
-
-def kept_files(data: Any, method: Method, key: Path | None) -> list[Labelled]:
-    """Files of a request that nothing may replace: the data, what is beside them, the key and its ledger."""
-    found = [("the data", path) for path in named_sources(data)]
-    found += [("a companion file", path) for path in named_sources(method.companion)]
-    found += [("the frame", path) for path in named_sources(getattr(method, "frame", None))]
-    return found if key is None else [*found, ("the key", key), ("the ledger", Ledger.of(key).path)]

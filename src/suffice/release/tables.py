@@ -29,7 +29,7 @@ from suffice.guards.finding import Findings, check_accepted, enforce, judge
 from suffice.guards.tables import TABLE_GUARDS
 from suffice.ledger import Entry, Ledger
 from suffice.progress import Progress, listener
-from suffice.release.release import PRIVATE, Places
+from suffice.release.places import PRIVATE, Places
 from suffice.release.table_picture import pictures_of
 from suffice.report import public
 from suffice.report.exhibit import Exhibit
