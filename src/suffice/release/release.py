@@ -83,7 +83,8 @@ class Release(Exhibit):
         coding: Coding,
         account: Account,
         beside: tuple[float, ...] = (),
-        judged: Protected | None = None,
+        *,
+        judged: Protected,
         apart: Release | None = None,
     ) -> Release:
         """account: what it is to leave in the ledger; beside: what other data sets of the request carry over
@@ -97,9 +98,9 @@ class Release(Exhibit):
         own = done.outgoing.roles.leaving
         names = (*(name for name in rows.kinds if name in (*own, *done.others)), *done.labels)
         held, order = rows.held or done.drawn is not None, done.order()
-        seen, places = (done, order) if judged is None else (judged, judged.order())
+        places = order if judged is done else judged.order()
         here = tuple(name for name in names if name not in done.others)
-        assessment = assess(seen, method, seed, here, places, account, beside, coding.dates)
+        assessment = assess(judged, method, seed, here, places, account, beside, coding.dates)
         state: dict[str, Any] = {}
         if done.drawn is not None:
             drawn = {**coding.decoded(done.drawn.columns), **done.drawn.beside}
