@@ -109,15 +109,19 @@ class _Columns:
 
     def read(self, run: Run) -> tuple[Words, Array]:
         """Labels of groups, and one row a column."""
-        found = [self._block(block) for block in run]
-        return np.concatenate([words for words, _ in found]), np.hstack([W for _, W in found])
+        ends = np.cumsum([0, *map(len, run)])
+        W = np.empty((self.design.m + 2 * self.design.k, ends[-1]))
+        words = [self._fill(W[:, a:b], block) for block, a, b in zip(run, ends, ends[1:], strict=False)]
+        return np.concatenate(words), W
 
-    def _block(self, block: Block) -> tuple[Words, Array]:
-        m = self.design.m
+    def _fill(self, out: Array, block: Block) -> Words:
+        m, p = self.design.m, self.design.m + self.design.k
         W, after = self.design.matrix(block), AlignedBlock.read(block, self.design).Ystar
         words = self.level.labels(block, W[:, m:].T, self.design)
-        both = np.hstack([(W - self.centre) / self.scale, (after - self.centre[m:]) / self.scale[m:]])
-        hole = np.isnan(W[:, m:])
+        for rows, values, first in ((out[:p], W, 0), (out[p:], after, m)):
+            np.subtract(values.T, self.centre[first:, None], out=rows)
+            rows /= self.scale[first:, None]
+        hole = np.isnan(W[:, m:].T)
         if hole.any():  # a missing cell is one in all of its group
-            both[:, m:][np.hstack([hole, hole])] = 0.0
-        return words, np.ascontiguousarray(both.T)
+            out[m:][np.vstack([hole, hole])] = 0.0
+        return words
