@@ -178,6 +178,23 @@ def test_what_a_reader_computes(kept: list[str], given: str, read: Any) -> None:
     assert stops & {"kept-columns", "explained-columns"}
 
 
+@pytest.mark.parametrize("how", ["levels", "order"])
+def test_holes_in_a_confidential_column_hide_nothing(how: str) -> None:
+    """Wages are one in a team, or a curve of a date; a third of them is missing, in some pattern."""
+    rng = np.random.default_rng(6)
+    team = rng.integers(0, 60, 400)
+    steps = np.arange(400) ** 2 / 10
+    wage = rng.lognormal(8, 1.0, 60)[team] if how == "levels" else 3000 * (2 + np.sin(np.arange(400) / 8))
+    wage = wage * rng.uniform(0.99, 1.01, 400)
+    data = pd.DataFrame({"wage": np.where(rng.random(400) < 0.34, np.nan, wage), "z": rng.normal(size=400)})
+    data["kept"] = [f"team {chr(65 + k // 10)}{chr(65 + k % 10)}" for k in team] if how == "levels" else steps
+    roles = Roles(confidential=["wage", "z"], keep=["kept"], missing="patterns")
+    release = protect(data, roles, Ipso(), seed=Seed.for_tests(1))
+    assert levels(release)["kept-columns"] == "stop"
+    mixed = data.assign(kept=rng.permutation(data["kept"]))
+    assert "kept-columns" not in levels(protect(mixed, roles, Ipso(), seed=Seed.for_tests(1)))
+
+
 def test_what_nobody_computes_is_kept() -> None:
     release = protect(wages(), Roles(confidential=["y"], keep=["hours"]), Ipso(), seed=Seed.for_tests(1))
     assert {finding.rule for finding in release.findings if finding.level == "stop"} == {"seed"}

@@ -161,14 +161,15 @@ def _in_proportion(sample: LeavingSample, names: Iterable[str]) -> Iterator[Arra
 
 def _of_like_records(sample: LeavingSample) -> Iterator[Array]:
     """Means of the other records with the same value of a kept column of many values."""
+    there = np.isfinite(sample.Y)
     for words in sample.levels.values():
-        _, place, count = np.unique(words, return_inverse=True, return_counts=True)
-        if len(count) > FEW:
-            totals = np.array([np.bincount(place, np.nan_to_num(y)) for y in sample.Y.T]).T
+        levels, place = np.unique(words, return_inverse=True)
+        if len(levels) > FEW:
+            totals, counts = (
+                np.array([np.bincount(place, a) for a in A.T]).T[place] for A in (np.where(there, sample.Y, 0), there)
+            )
             with np.errstate(divide="ignore", invalid="ignore"):
-                yield np.where(
-                    count[place][:, None] > 1, (totals[place] - sample.Y) / (count[place] - 1)[:, None], np.nan
-                )
+                yield np.where(counts > 1, (totals - sample.Y) / (counts - 1), np.nan)
 
 
 def _of_neighbours(sample: LeavingSample) -> Iterator[Array]:
@@ -177,8 +178,10 @@ def _of_neighbours(sample: LeavingSample) -> Iterator[Array]:
         x = sample.numbers.get(name, np.empty(0))
         rows = np.flatnonzero(np.isfinite(x))
         if len(np.unique(x[rows])) > max(FEW, len(rows) / 2):
-            order, guess = rows[np.argsort(x[rows], kind="stable")], np.full(sample.Y.shape, np.nan)
-            guess[order[1:-1]] = (sample.Y[order[:-2]] + sample.Y[order[2:]]) / 2
+            rows, guess = rows[np.argsort(x[rows], kind="stable")], np.full(sample.Y.shape, np.nan)
+            for y, out in zip(sample.Y.T, guess.T, strict=True):
+                order = rows[np.isfinite(y[rows])]
+                out[order[1:-1]] = (y[order[:-2]] + y[order[2:]]) / 2
             yield guess
 
 
