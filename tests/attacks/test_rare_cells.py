@@ -61,6 +61,19 @@ def test_the_remedy_is_taken_at_its_word() -> None:
     assert not any(finding.blocks for finding in healed.findings)
 
 
+def test_a_whole_town_that_is_ill_is_told() -> None:
+    """Nobody is rare, and who knows that a person lives there knows what he has; where one has not, nobody knows."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"town": rng.choice(list("pqr"), 300), "ill": rng.choice(["no", "yes"], 300)})
+    for well, level in ((0, "note"), (6, None)):
+        there = np.flatnonzero(frame.town == "q")
+        frame.loc[there, "ill"] = ["no"] * well + ["yes"] * (len(there) - well)
+        release = protect(frame, Roles(confidential=["town", "ill"]), Margins(keep=[["town", "ill"]]))
+        certain = (release.frame.ill[release.frame.town == "q"] == "yes").all()
+        assert certain == (level is not None)
+        assert {f.rule: f.level for f in release.findings}.get("rare-cells") == level
+
+
 def test_a_rare_cell_of_common_parts_is_a_warning() -> None:
     frame = pd.DataFrame({"a": ["p"] * 50 + ["q"] * 50, "b": ["r"] * 49 + ["s"] * 51})
     release = protect(frame, Roles(confidential=["a", "b"]), Margins(keep=[["a", "b"]]))

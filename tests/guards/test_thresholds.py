@@ -334,6 +334,7 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("membership", {"held_out": HeldOut(0.62, 0.01)}, "warn"),
     ("membership", {"held_out": HeldOut(0.621, 0.01)}, "stop"),
     ("rare-cells", {"rare": RareCells({"a x b": (0, 0)})}, None),
+    ("rare-cells", {"rare": RareCells({"a x b": (0, 0)}, alike={"a x b": 3})}, "note"),
     ("rare-cells", {"rare": RareCells({"a x b": (1, 0)})}, "warn"),
     ("rare-cells", {"rare": RareCells({"a x b": (1, 1)})}, "stop"),
     ("replicated-records", {"rare": RareCells({}, 9, 9)}, None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from suffice.guards.finding import Finding
@@ -13,14 +14,16 @@ if TYPE_CHECKING:
 
 def rare_cells(risk: Assessment) -> Finding | None:
     """A record that is told by all columns of a kept table but one: stop. Cells of one or two that tell none: warn.
+    Records that are told so together with others: note.
 
     Whoever knows the other columns of such a record reads the last one off the table. A rare cell whose parts are
     common says that there is such a record, and of nobody what he has.
     """
     rare = {name: cells for name, (cells, _) in risk.rare.tables.items() if cells}
     told = {name: records for name, (_, records) in risk.rare.tables.items() if records}
+    alike = {name: records for name, records in risk.rare.alike.items() if records}
     if not rare and not told:
-        return None
+        return _alike(alike) if alike else None
     what = "Leave the table out, keep tables of fewer of its columns, or join its rare values first"
     if risk.rare.instead:
         keep = " + ".join("*".join(table) for table in risk.rare.instead)
@@ -31,3 +34,15 @@ def rare_cells(risk: Assessment) -> Finding | None:
         return Finding("rare-cells", "stop", f"{known}, and the table says the last one.", f"{what}.", {**figures})
     said = f"{count(figures['cells'], 'cell')} of one or two records in {listed(rare)}."
     return Finding("rare-cells", "warn", said, f"{what}, if it must not be known that there are such.", {**figures})
+
+
+def _alike(tables: Mapping[str, int]) -> Finding:
+    records = max(tables.values())
+    return Finding(
+        "rare-cells",
+        "note",
+        f"{count(records, 'record')} told by {listed(tables)}, each with others: all who share all columns but one "
+        "share that one, and the table says so.",
+        "Join levels, or keep tables of fewer columns, unless this follows from what the columns mean.",
+        {"alike": records},
+    )

@@ -34,6 +34,8 @@ class RareCells:
     chance: the share that would be, if every column were dealt by itself
     instead: tables of fewer columns that tell nobody, in place of all of these, where some do
     columns: those of tables of two columns and more: categories, if they be numbers
+    alike: by the names of a table's columns, records whose last one it tells though they are not rare: all who share
+        the others, three and more, share that one, which not everybody has
     """
 
     tables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -42,6 +44,7 @@ class RareCells:
     chance: float = 0.0
     instead: tuple[tuple[str, ...], ...] = ()
     columns: tuple[str, ...] = ()
+    alike: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def beyond(self) -> float:
@@ -58,7 +61,8 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
     wanted = dict.fromkeys([*names, *(name for table in tables for name in table)])
     codes = cache(lambda name: _codes(done.rows.gather([name])[name]))
     telling = cache(lambda table: _told([codes(name) for name in table]))
-    found = {" x ".join(table): telling(table) for table in tables if len(table) > 1}
+    seen = {" x ".join(table): telling(table) for table in tables if len(table) > 1}
+    found, alike = {name: each[:2] for name, each in seen.items()}, {name: each[2] for name, each in seen.items()}
     joint = tuple(dict.fromkeys(name for table in tables if len(table) > 1 for name in table))
     fixed = tuple(name for name in wanted if name not in names)
     asked = any(told for _, told in found.values()) and hasattr(method, "keep")  # it takes tables by their columns
@@ -69,7 +73,7 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
     released = fingerprints(len(next(iter(after.values()))), (number_words(as_float(y)) for y in after.values()))
     real = _again(own, released)
     dealt = _again(own, fingerprints(done.rows.n, (rng.permutation(words) for words in before)))
-    return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead, joint)
+    return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead, joint, alike)
 
 
 def _smaller(tables: Tables, told: Callable[[tuple[str, ...]], int], fixed: tuple[str, ...]) -> Tables:
@@ -91,15 +95,18 @@ def _again(own: Words, released: Words) -> tuple[int, int]:
     return found.released, found.replicated
 
 
-def _told(columns: list[Codes]) -> tuple[int, int]:
-    """Cells that are rare, and records that are told by one."""
+def _told(columns: list[Codes]) -> tuple[int, int, int]:
+    """Cells that are rare, records that are told by one, and records that are told as one of several."""
     n = len(columns[0])
     size = _sizes(columns, n)
     told: Flags = np.zeros(n, dtype=bool)
+    alike: Flags = np.zeros(n, dtype=bool)
     for left_out in range(len(columns)):
         others = _sizes(columns[:left_out] + columns[left_out + 1 :], n)
         told |= (others <= RARE) & (size == others)
-    return round(float((1 / size[size <= RARE]).sum())), int(told.sum())
+        if columns[left_out].any():  # of one level there is nothing to tell
+            alike |= (others > RARE) & (size == others)
+    return round(float((1 / size[size <= RARE]).sum())), int(told.sum()), int(alike.sum())
 
 
 def _sizes(columns: list[Codes], n: int) -> Codes:
