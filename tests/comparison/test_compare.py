@@ -18,7 +18,7 @@ from suffice.comparison.judgement import Judgement, beaten
 from suffice.comparison.runs import Run
 from suffice.comparison.store import Store
 from suffice.demo import firms
-from suffice.errors import UsageError
+from suffice.errors import FileError, UsageError
 from suffice.plan.plan import Plan
 
 NAMES = ["turnover", "wages", "taxes"]
@@ -92,7 +92,41 @@ def test_what_was_ended_goes_on(data, tmp_path, monkeypatch):
 
 
 def test_a_folder_has_a_key_of_its_own(tmp_path):
-    assert Store(tmp_path).seed().digest("x") == Store(tmp_path).seed().digest("x")
+    told = []
+    for _ in range(2):
+        with Store.alone(tmp_path) as store:
+            told.append(store.seed().digest("x"))
+    assert told[0] == told[1]
+
+
+def test_one_comparison_at_a_time_works_in_a_folder(data, tmp_path):
+    with Store.alone(tmp_path), pytest.raises(FileError, match="Another comparison works"):
+        suffice.compare(data, ROLES, "ipso", 1, seed=key(), folder=tmp_path, **QUICK)
+    assert len(suffice.compare(data, ROLES, "ipso", 1, seed=key(), folder=tmp_path, **QUICK)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"information-loss": 0.', '"information-loss": 0.0'),
+        ('"stops": ["seed"]', '"stops": []'),
+        ('"number": 0', '"number": 1'),
+        ('"candidate": "pca-mask"', '"candidate": "ipso"'),
+        ('"mark": "', '"mark": "0'),
+        ('{"mark"', '["mark"'),
+        ('"run": {', '"ran": {'),
+    ],
+)
+def test_runs_that_somebody_changed_are_refused(data, tmp_path, old, new):
+    suffice.compare(data, ROLES, "pca-mask", 1, seed=key(), folder=tmp_path, **QUICK)
+    file = tmp_path / "runs.jsonl"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    with pytest.raises(UsageError, match="were changed"):
+        suffice.compare(data, ROLES, "pca-mask", 1, seed=key(), folder=tmp_path, **QUICK)
+    file.write_text(text)
+    assert len(suffice.compare(data, ROLES, "pca-mask", 1, seed=key(), folder=tmp_path, **QUICK)) == 1
 
 
 def contenders(*points: tuple[str, float, float, dict], keep=(), limits=None, ask=lambda _: ()) -> Comparison:
@@ -174,6 +208,9 @@ def test_new_records_are_judged_by_what_can_be_seen_of_them(data):
     assert only.risks["linkage"].mean == 0.0
 
 
+WIDE = {"rank-swap": {"p": [i / 2000 for i in range(1, 2000)]}}
+
+
 def test_methods_are_asked_for_in_many_ways():
     def names(asked):
         return [each.name for each in candidates(asked, ROLES)]
@@ -186,7 +223,13 @@ def test_methods_are_asked_for_in_many_ways():
     assert names("default") == ["ipso"]
     assert len(names("paper")) == len(NAMES) + 7 + 6
     assert {*names("quick")} < {*names("all")}
-    for wrong, said in (("quik", "quick"), ("rank-swop", "rank-swap"), ([], "No method"), ({"ipso": 3}, "grid")):
+    for wrong, said in (
+        ("quik", "quick"),
+        ("rank-swop", "rank-swap"),
+        ([], "No method"),
+        ({"ipso": 3}, "grid"),
+        (WIDE, "coarser"),
+    ):
         with pytest.raises(UsageError, match=said):
             names(wrong)
     with pytest.raises(UsageError, match="data set of its own"):
@@ -203,6 +246,7 @@ def test_methods_are_asked_for_in_many_ways():
         ({"loss": "distance-linkage"}, "cannot be a loss"),
         ({"keep": "covarianc"}, "covariance"),
         ({"repeats": 0}, "whole number"),
+        ({"repeats": 10**9}, "at most 10,000"),
         ({"measures": "linkag"}, "no measure"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from suffice.catalogue import build, chosen, methods
@@ -28,6 +28,8 @@ QUICK: tuple[Any, ...] = (
     "shuffle",
 )
 """One or two of each kind."""
+MOST = 1_000
+"""Methods at once."""
 DRAWN = (3, 5, 7, 10, 25, 50, 75)
 SWAPPED = (0.05, 0.1, 0.15, 0.2, 0.5, 1.0)
 """Sizes of groups and shares of ranks in Calvino (2017), Table 4."""
@@ -64,7 +66,10 @@ def candidates(asked: Any, roles: Roles) -> list[Candidate]:
     listed = list(_preset(asked, roles)) if isinstance(asked, str) and asked in PRESETS else [asked]
     if isinstance(asked, list | tuple):
         listed = [each for one in asked for each in (_preset(one, roles) if _is_preset(one) else [one])]
-    found = {each.name: each for one in listed for each in _each(one, roles)}
+    every = list(islice((each for one in listed for each in _each(one, roles)), MOST + 1))
+    if len(every) > MOST:
+        raise UsageError(f"More than {MOST:,} methods are asked for. Compare a coarser grid.")
+    found = {each.name: each for each in every}
     if not found:
         raise UsageError("No method is named. Name one at least, or a preset: " + ", ".join(PRESETS) + ".")
     return [found[name] for name in sorted(found)]

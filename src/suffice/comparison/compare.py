@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from suffice.comparison.candidates import Candidate, candidates
@@ -24,6 +25,9 @@ from suffice.release.protect import protect
 from suffice.rows.digest import Digest
 from suffice.rows.threads import cores
 from suffice.seed import Seed
+
+MOST = 10_000
+"""Runs of a method."""
 
 
 def compare(
@@ -64,37 +68,19 @@ def compare(
     """
     if not isinstance(roles, Roles):
         raise UsageError(f"{type(roles).__name__} is no Roles. Write suffice.Roles(confidential=[...], given=...).")
-    if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
-        raise UsageError("`repeats` must be a whole number, 1 or more.")
+    if isinstance(repeats, bool) or not isinstance(repeats, int) or not 1 <= repeats <= MOST:
+        raise UsageError(f"`repeats` must be a whole number, 1 or more, and at most {MOST:,}.")
     check_accepted(accept or {})
     asked, listening = candidates(methods, roles), listener(progress)
     kinds = open_rows(in_encoding(data, encoding), 1, None).kinds
     roles.check({**kinds, **{name: "float" for name in roles.confidential if name in kinds}})  # methods know the rest
     plain = [kinds.get(name) in NUMERIC for name in roles.confidential]
     judgement = Judgement.of(limits, loss, keep, measures, any(plain), not all(plain))
-    store = None if folder is None else Store(folder)
-    seed = seed or (Seed() if store is None else store.seed())
-    request = Question(data, roles, judgement.measures, accept or {}, encoding, seed.source)
-    done: list[Run] = []
-    if store is not None:
-        keep_apart([("the folder's file of runs", store.path)], kept_files(data, asked[0].method, seed.path))
-        done = store.read(_digest(request, seed))
-    found: dict[Candidate, dict[int, Run]] = {each: {} for each in asked}
-    by_name = {each.name: each for each in asked}
-    for run in done:
-        if run.candidate in by_name and run.number < repeats and (run.failed or _whole(run, request)):
-            found[by_name[run.candidate]][run.number] = run
     workers = workers or cores()
-    tasks = [
-        Task(each, seed.derive("comparison", each.name).block(0, "trials"), numbers)
-        for each in asked
-        for numbers in _parts([n for n in range(repeats) if n not in found[each]], len(asked), workers)
-    ]
-    coming, total = worked(request, tasks, workers), repeats * len(asked)
-    for number, run in enumerate(coming if store is None else store.kept(coming), total - _left(tasks) + 1):
-        found[by_name[run.candidate]][run.number] = run
-        if listening is not None:
-            listening(f"comparing: {run.candidate}", number, total)
+    with nullcontext() if folder is None else Store.alone(folder) as store:
+        seed = seed or (Seed() if store is None else store.seed())
+        request = Question(data, roles, judgement.measures, accept or {}, encoding, seed.source)
+        found = _found(request, asked, repeats, seed, store, workers, listening)
 
     def ask(candidate: Candidate) -> Sequence[str]:
         try:
@@ -105,6 +91,38 @@ def compare(
 
     runs = {each: tuple(own.values()) for each, own in found.items()}
     return Comparison.of(runs, judgement, repeats, ask, kept_files(data, asked[0].method, seed.path))
+
+
+def _found(
+    request: Question,
+    asked: Sequence[Candidate],
+    repeats: int,
+    seed: Seed,
+    store: Store | None,
+    workers: int,
+    listening: Progress | None,
+) -> dict[Candidate, dict[int, Run]]:
+    """All runs by candidate and number: those that are there already, and those that are made now."""
+    done: list[Run] = []
+    if store is not None:
+        keep_apart([("the folder's file of runs", store.path)], kept_files(request.data, asked[0].method, seed.path))
+        done = store.read(_digest(request, seed), seed)
+    found: dict[Candidate, dict[int, Run]] = {each: {} for each in asked}
+    by_name = {each.name: each for each in asked}
+    for run in done:
+        if run.candidate in by_name and run.number < repeats and (run.failed or _whole(run, request)):
+            found[by_name[run.candidate]][run.number] = run
+    tasks = [
+        Task(each, seed.derive("comparison", each.name).block(0, "trials"), numbers)
+        for each in asked
+        for numbers in _parts([n for n in range(repeats) if n not in found[each]], len(asked), workers)
+    ]
+    coming, total = worked(request, tasks, workers), repeats * len(asked)
+    for number, run in enumerate(coming if store is None else store.kept(coming), total - _left(tasks) + 1):
+        found[by_name[run.candidate]][run.number] = run
+        if listening is not None:
+            listening(f"comparing: {run.candidate}", number, total)
+    return found
 
 
 def _whole(run: Run, request: Question) -> bool:
