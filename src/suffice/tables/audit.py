@@ -206,9 +206,10 @@ class _Look:
     def whole(self) -> bool:
         return self.wanted.whole
 
-    def judged(self, targets: Sequence[Secret], gaps: Flags) -> list[Secret]:
-        """Every target with its interval and its verdict."""
+    def judged(self, targets: Sequence[Secret], gaps: Flags, insider: int | None = None) -> list[Secret]:
+        """Every target with its interval and its verdict, for anybody or for an insider."""
         unknown = self._unknown(gaps)
+        hidden = unknown.tolist()
         parts = list(parts_of(self.table.relations, unknown))
         owner = np.full(len(self.table), -1)
         for number, (_, cells) in enumerate(parts):
@@ -217,8 +218,10 @@ class _Look:
         work: dict[tuple[int, ...], list[Secret]] = {}
         for target in targets:
             some = [cell for cell, _ in target.cells]
-            if not unknown[some].all():  # sensitive, and published
-                found.append(replace(target, low=target.value, high=target.value, exact=True, verdict=EXPOSED))
+            if not all(hidden[cell] for cell in some):  # sensitive, and published
+                found.append(
+                    replace(target, low=target.value, high=target.value, exact=True, verdict=EXPOSED, insider=insider)
+                )
             else:
                 work.setdefault(tuple(sorted({int(owner[cell]) for cell in some})), []).append(target)
         for numbers, those in work.items():
@@ -228,7 +231,10 @@ class _Look:
             done += len(those)
             if self.progress is not None:
                 self.progress("auditing", done, max(len(targets), 1))
-        return [replace(each, verdict=self._verdict(each)) if each.verdict == UNJUDGED else each for each in found]
+        return [
+            replace(each, verdict=self._verdict(each), insider=insider) if each.verdict == UNJUDGED else each
+            for each in found
+        ]
 
     def _space(
         self, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], numbers: Sequence[int]
@@ -290,12 +296,12 @@ class _Look:
         def told(own: NDArray[np.int64], insider: int) -> list[Secret]:
             left = gaps.copy()
             left[own] = False
-            away = ~np.isin(home, home[own]) | (gaps & ~left)
+            away = (~np.isin(home, home[own]) | (gaps & ~left)).tolist()
             rows = np.unique(self.table.relations.tocsc()[:, own].indices)  # equations that its own cells are in
             fresh, more = self.wanted.sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])
             unjudged.update(more)
-            targets = [t for t in [*base, *fresh] if t.cells not in known and not away[[c for c, _ in t.cells]].any()]
-            return replace(self, progress=None).judged([replace(t, insider=insider) for t in targets], left)
+            targets = [t for t in [*base, *fresh] if t.cells not in known and not any(away[c] for c, _ in t.cells)]
+            return replace(self, progress=None).judged(targets, left, insider)
 
         found, everyone = list[Secret](), np.unique(alone[alone >= 0])
         for number, insider in enumerate(everyone):

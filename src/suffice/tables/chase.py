@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class Chase:
 
     def __init__(self, space: Polytope, cells: NDArray[np.int64], whole: bool, exact: bool, threads: int) -> None:
         self.space, self.whole, self.exact = space, whole, exact
-        self.threads = threads
+        self.threads, self.border = threads, space.far * (1 - 1e-6)
         self.place = {int(cell): number for number, cell in enumerate(cells)}
 
     def run(self, targets: Sequence[Secret], points: Sequence[Array] = ()) -> list[Secret]:
@@ -91,17 +92,17 @@ class Chase:
 
     def _told(self, number: int, target: Secret, costs: sparse.csr_array, seen: Seen) -> Secret:
         low, high = (self._far(each, seen.start[number]) for each in (seen.low[number], seen.high[number]))
-        told = replace(target, low=low, high=high, exact=bool(seen.ended[number]), room=float(seen.room[number]))
-        if not self.whole:
-            return told
-        try:
-            return replace(told, numbers=self._numbers(number, costs, seen))
-        except NoAnswer as problem:
-            return replace(told, low=np.nan, why=str(problem))
+        found: dict[str, Any] = {"low": low, "high": high, "exact": bool(seen.ended[number])}
+        if self.whole:
+            try:
+                found["numbers"] = self._numbers(number, costs, seen)
+            except NoAnswer as problem:
+                found |= {"low": np.nan, "why": str(problem)}
+        return replace(target, room=float(seen.room[number]), **found)
 
     def _far(self, end: float, start: float) -> float:
         """An end at the border of the solver's world is no end."""
-        return float(end if abs(end - start) < self.space.far * (1 - 1e-6) else np.copysign(np.inf, end - start))
+        return float(end if abs(end - start) < self.border else np.copysign(np.inf, end - start))
 
     def _numbers(self, number: int, costs: sparse.csr_array, seen: Seen) -> int:
         """How many whole numbers are possible, at most three."""
