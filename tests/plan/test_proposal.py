@@ -130,3 +130,24 @@ def test_public_files(name: str, held: list[str], weight: str | None, unit: str 
     assert found.roles is not None
     assert [str(each) for each in found.sums] == held
     assert (found.roles.weight, found.roles.unit) == (weight, unit)
+
+
+def test_random_numbers_have_no_sum() -> None:
+    """A thousand files: normal, digits, few levels, rounded amounts, mostly zeros."""
+    rng = np.random.default_rng(77)
+
+    def made(kind: int, n: int, k: int) -> np.ndarray:
+        if kind == 0:
+            return rng.normal(size=(n, k))
+        if kind == 1:
+            return np.round(rng.lognormal(6, 1, (n, k)), -1)
+        if kind == 2:
+            return np.where(rng.random((n, k)) < 0.7, 0, rng.integers(1, 50, (n, k))).astype(float)
+        return rng.integers(0, 10 if kind == 3 else 3, (n, k)).astype(float)
+
+    for i in range(1000):
+        Y = made(i % 5, int(rng.integers(20, 120)), int(rng.integers(2, 9)))
+        file = {f"v{j}": y for j, y in enumerate(Y.T)}
+        assert not suffice.propose(pa.table(file)).sums
+        if i % 100 == 0 and len(Y) > 40:
+            assert suffice.propose(pa.table({**file, "sum": Y[:, 0] + Y[:, 1]})).sums

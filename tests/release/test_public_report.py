@@ -60,6 +60,18 @@ def test_nothing_of_the_original_is_in_a_public_page(seed: int, tmp_path: Path) 
             assert {*chunks(base64.b64decode(picture))} <= {"IHDR", "IDAT", "IEND", "pHYs"}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_rare_category_is_named_where_categories_are_drawn(seed: int, tmp_path: Path) -> None:
+    """Two records of a town may be drawn again: the page for everybody adds such levels up."""
+    data = people(seed)
+    data.loc[2:7, "town"] = ["Mockau", "Mockau", "Mockau", "Thekla", "Thekla", "Thekla"]
+    release = suffice.protect(data, suffice.Roles(confidential=["town", "income"]), "synthesis")
+    release.report(tmp_path / "public.html", public=True)
+    text = (tmp_path / "public.html").read_text()
+    assert "north" in text
+    assert not any(town in text for town in ("Kleinzschocher", "Mockau", "Thekla"))
+
+
 def test_the_original_may_change_and_the_page_of_a_release_does_not(tmp_path: Path) -> None:
     """Made of the released rows alone: with another original behind the same release it is the same page."""
     from suffice.report.histograms import Histograms
