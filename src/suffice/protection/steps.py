@@ -89,7 +89,7 @@ class Original:
                 given = (
                     step.columns(source, self.design, stream) if isinstance(step, Rowwise) else self._new(step, stream)
                 )
-                columns = given if isinstance(given, MaskedColumns) else MaskedColumns(given)
+                columns = MaskedColumns(given) if isinstance(given, Mapping) else given
                 held, labels, remarks = source.with_columns(columns.columns), {}, (*remarks, *columns.remarks)
                 anew, facts = columns.anew, dict(columns.facts)
                 makes = columns.makes if number == 0 else makes

@@ -17,7 +17,6 @@ from suffice.release.estimates import applied, as_named, estimates_of
 from suffice.release.inference import Inference
 from suffice.release.known_rule import KnownRule
 from suffice.release.release import Release
-from suffice.rows.memory import MemoryRows
 from suffice.rows.threads import one_blas_thread
 from suffice.utility.analysis import Analysis, Estimates, ModelMatrix
 from suffice.utility.combination import RULES, joint_test
@@ -123,9 +122,7 @@ class _Files:
         if not isinstance(data, Path):
             return data
         rows = open_rows(_encoded(data, self.encoding), 1, None)
-        table: Any = (
-            rows.native if isinstance(rows, MemoryRows) else rows.frame(list(rows.kinds), {}, np.arange(rows.n))
-        )
+        table = rows.frame(list(rows.kinds), {}, np.arange(rows.n))
         try:
             return table.to_pandas()
         except ImportError:
