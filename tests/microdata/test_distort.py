@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,7 +79,7 @@ def test_frequencies_where_no_family_fits() -> None:
     assert {*few} == {0.0, 1.0, 2.0}
     frame = pd.DataFrame({"x": x})
     told = protect(frame, Roles(confidential=["x"]), Distort(families=("normal", "gamma"))).certificate.private
-    assert any("drawn from frequencies" in each and "normal 0." in each for each in told)
+    assert any("drawn from frequencies" in each and "\nnormal\t0." in each for each in told)
 
 
 def test_values_of_one_record_are_not_handed_on() -> None:
@@ -175,3 +177,17 @@ def test_a_family_that_is_named_is_tried_on_few_values() -> None:
     for families, told in ((("poisson",), "drawn from poisson"), (None, "drawn from frequencies")):
         release = protect(frame, Roles(confidential=["children"]), Distort(families=families))
         assert told in release.certificate.private[0]
+
+
+def test_the_private_report_has_a_table_of_fits_and_levels_by_name(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame({"sex": rng.choice(["female", "male"], 200), "x": rng.gamma(2.0, size=200)})
+    release = protect(frame, Roles(confidential=["sex", "x"]), Distort(families=("normal", "gamma")))
+    release.write(tmp_path / "out.csv", report=tmp_path / "private.html")
+    page = (tmp_path / "private.html").read_text()
+    assert '<tr><td>gamma</td><td class="number">0.' in page
+    assert page.index("<td>gamma</td>") < page.index("<td>normal</td>")  # the nearest first
+    women = (frame["sex"] == "female").sum()
+    assert f'<td>female</td><td class="number">{women}</td><td class="number">{women}</td>' in page
+    assert "normal\t" not in release.certificate.text()  # there in a word
+    assert "drawn from gamma, kolmogorov-smirnov 0." in release.certificate.text()

@@ -186,7 +186,7 @@ class Certificate(Exhibit):
         lines += [f"  {self.unit}", ""]
         lines += [f"  {said}" for said in self.remarks]
         lines += [f"  note: {note}" for note in self.notes]
-        lines += [f"  for you alone: {note}" for note in self.private]
+        lines += [f"  for you alone: {note.splitlines()[0]}" for note in self.private if note]
         lines += [f"  not promised: {each}" for each in self.not_promised]
         lines += [f"  to verify: {self.verify}"] if self.verify else []
         return "\n".join(map(escaped, lines))

@@ -17,7 +17,7 @@ from suffice.errors import UsageError
 class Masked:
     """Released values, and what must be said about them.
 
-    remarks: sentences for the data holder: counts and names only
+    remarks: sentences for the data holder: counts and names only; below one a table with tabs, which pages show
     labels: columns that the method made to tell groups, and that leave with the release
     unmoved: rows released where they were, all-zero ones aside
     anew: whether records were drawn, so that no value of the original is handed on

@@ -56,7 +56,7 @@ class Synthetic(Method):
         return None
 
     def said(self, model: Any, design: Design) -> tuple[str, ...]:
-        """Sentences for the data holder about what was learnt."""
+        """Sentences for the data holder about what was learnt; below one, line by line, a table that pages show."""
         return ()
 
     def noted(self, design: Design) -> tuple[str, ...]:

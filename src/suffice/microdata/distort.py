@@ -20,7 +20,6 @@ from suffice.rows.arrow import as_float
 from suffice.rows.rows import Kind, Rows
 from suffice.seed import Stream
 
-SHORT = "Kolmogorov-Smirnov, chi-square and Anderson-Darling of each fit"
 MOST = 20_000
 """Values that families are fitted to, at most: of more, evenly spread ones in their order."""
 
@@ -142,8 +141,12 @@ class Distort(Synthetic):
     def said(self, model: ColumnLaws, design: Design) -> tuple[str, ...]:
         told = []
         for name, tried, law in zip(design.confidential, model.fits, model.drawn_from, strict=True):
-            drawn = law.family if isinstance(law, FamilyFit) else f"frequencies of {len(law.share)}"
-            told.append(f"distort: {name} drawn from {drawn}{f'; {SHORT}: {_table(tried)}' if tried else ''}.")
+            near = _said(tried[0], self.by) if tried else ""
+            if isinstance(law, Frequencies):
+                drawn = f"frequencies of {len(law.share)}{f'; the nearest family is {near}' if near else ''}"
+            else:
+                drawn = near
+            told.append("\n".join([f"distort: {name} drawn from {drawn}.", *_table(tried)]))
         return tuple(told)
 
     def draw(self, mean: Array, R: Array, model: ColumnLaws, count: int, stream: Stream) -> Array:
@@ -169,13 +172,17 @@ def _step(x: Array) -> int:
     return max(1, int(np.gcd.reduce(x.astype(np.int64))))
 
 
-def _table(fits: list[FamilyFit]) -> str:
-    """All fits, the nearest first, with all distances and their p."""
-    said = []
+def _said(fit: FamilyFit, by: str) -> str:
+    return f"{fit.family}, {by} {fit.statistics[by]:.4g} (p {fit.p[by]:.3f})"
+
+
+def _table(fits: list[FamilyFit]) -> list[str]:
+    """All fits, the nearest first, with all distances and their p: a line each below its head, with tabs."""
+    lines = [["family", *(word for each in CRITERIA for word in (each, "p"))]] if fits else []
     for fit in fits:
-        values = ", ".join(f"{fit.statistics[each]:.4g} (p {fit.p[each]:.3f})" for each in CRITERIA)
-        said.append(f"{fit.family} {values}")
-    return "; ".join(said)
+        both = ((f"{fit.statistics[each]:.4g}", f"{fit.p[each]:.3f}") for each in CRITERIA)
+        lines.append([fit.family, *(word for pair in both for word in pair)])
+    return ["\t".join(line) for line in lines]
 
 
 def _by_ranks(x: Array, drawn: Array, draws: np.random.Generator) -> Array:

@@ -169,9 +169,10 @@ class Protected:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What must be said of the release; what several strata say, once, with how many of them say it."""
-        said = Counter(remark for stratum in self.strata for remark in stratum.remarks)
+        found = Counter(remark for stratum in self.strata for remark in stratum.remarks)
         if len(self.strata) == 1:
-            return *self.first, *said
+            return *self.first, *found
         return *self.first, *(
-            f"{remark} ({times} of {count_of(len(self.strata), 'group')})" for remark, times in said.most_common(8)
+            "\n".join([f"{said} ({times} of {count_of(len(self.strata), 'group')})", *table])
+            for (said, *table), times in ((remark.split("\n"), times) for remark, times in found.most_common(8))
         )
