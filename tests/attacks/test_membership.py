@@ -10,6 +10,7 @@ import pytest
 
 from suffice import Bootstrap, Distort, LatinHypercube, Roles, protect
 from suffice.errors import GuardError
+from suffice.method.synthetic import Synthetic
 from suffice.risk.membership import membership
 
 NAMES = list("abcde")
@@ -109,3 +110,30 @@ def test_a_lone_giant_is_read_off_draws_that_stay_near(method: Bootstrap | Latin
     healed = protect(frame, roles, method)
     assert "giants" not in {f.rule for f in healed.findings}
     assert np.abs(healed.frame["a"] / giant - 1).min() > 0.01
+
+
+@pytest.mark.parametrize("method", [Bootstrap(h=1.0), LatinHypercube(), Distort()])
+def test_what_is_drawn_from_one_record_is_its_own(method: Synthetic, tmp_path: Path) -> None:
+    """A group of one: its value leaves, whatever draws; with the group joined to another it does not."""
+    frame = money()[["a"]].assign(g=["big"] * 299 + ["lone"])
+    lone, roles = frame["a"].iloc[-1], Roles(confidential=["a"], groups=["g"])
+    release = protect(frame, roles, method)
+    assert np.isclose(release.frame["a"], lone).any()
+    assert {f.rule: f.level for f in release.findings}["group-size"] == "stop"
+    with pytest.raises(GuardError, match="group-size"):
+        release.write(tmp_path / "out.csv")
+    joined = protect(frame.assign(g=["big"] * 200 + ["other"] * 100), roles, method)
+    assert not np.isclose(joined.frame["a"], lone).any()
+    assert "group-size" not in {f.rule for f in joined.findings}
+
+
+@pytest.mark.parametrize(("m", "stops"), [(200, True), (50, False), (2000, None)])
+def test_one_column_in_strata_tells_who_was_there(m: int, stops: bool | None) -> None:
+    """Between two neighbours stands one draw: members are never far from one. The guard judges as many as leave."""
+    rng = np.random.default_rng(6)
+    one, two = (pd.DataFrame({"a": np.exp(rng.normal(size=200))}) for _ in range(2))
+    release = protect(one, Roles(confidential=["a"]), LatinHypercube(m=m))
+    auc = membership(one.to_numpy(), two.to_numpy(), release.frame.to_numpy()).auc
+    assert abs(release.assessment.held_out.auc - auc) < 0.07
+    assert (auc > 0.62) or not stops
+    assert stops in (None, "membership" in {f.rule for f in release.findings if f.blocks})

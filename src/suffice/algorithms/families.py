@@ -184,7 +184,7 @@ def fitted(x: Array, families: Sequence[str], by: str) -> list[FamilyFit]:
             with np.errstate(all="ignore"):
                 law = FAMILIES[family](x, s)
                 statistics, p = _compared(x, law, family, s)
-        except (ValueError, RuntimeError, FloatingPointError, ZeroDivisionError):  # a likelihood without a maximum
+        except (ValueError, RuntimeError, ArithmeticError):  # a likelihood without a maximum
             continue
         if np.isfinite(statistics[by]):
             found.append(FamilyFit(family, law, statistics, p))

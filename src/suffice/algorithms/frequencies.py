@@ -67,7 +67,9 @@ def frequencies(x: Array) -> Frequencies:
     values, many = np.unique(x, return_counts=True)
     shared = values[many >= OWN] if of_few_values(x) else values[many >= max(OWN, len(x) / INTERVALS[1])]
     rest = np.sort(x[~np.isin(x, shared)])
-    if of_few_values(x) or len(rest) < OWN:
+    if len(values) == 1:
+        return Frequencies(values, values, np.ones(1))
+    if len(shared) and (of_few_values(x) or len(rest) < OWN):
         nearest = np.abs(values[:, None] - shared).argmin(axis=1)
         return Frequencies(shared, shared, np.bincount(nearest, many, len(shared)) / len(x))
     count = int(np.clip(np.ceil(1 + np.log2(len(rest))), *INTERVALS))

@@ -1,4 +1,4 @@
-"""Groups of few records whose means are kept: the others' values give away one's own."""
+"""Groups of few records whose means are kept, or that others are drawn from: the others' values give away one's own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ STOP, WARN = 3, 5
 def group_size(risk: Assessment) -> Finding | None:
     """Where means are kept in groups and no covariance is: fewer than 3 records stop, fewer than 5 warn.
 
-    The mean of two tells each of them the other. Where covariances are kept too, degrees of freedom are judged.
+    The mean of two tells each of them the other; what is drawn from one or two is theirs. Where covariances are kept
+    too, degrees of freedom are judged.
     """
     means = [kept for kept in risk.groups if kept.totals]
     judged = [kept for kept in means if kept.of == "unit" or "covariance" not in kept.statistics]
@@ -33,6 +34,8 @@ def group_size(risk: Assessment) -> Finding | None:
 
 
 def _meaning(worst: GroupSummary) -> str:
+    if "mean" not in worst.statistics:
+        return "what is drawn from them is nearly what they were"
     if worst.smallest == 1:
         return f"the mean that is kept is the {worst.of}'s"
     return (

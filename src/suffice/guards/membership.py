@@ -27,8 +27,8 @@ def membership(risk: Assessment) -> Finding | None:
             "stop" if auc > STOP else "warn",
             "Of a record that the draws were learnt from and one that was held out, the first is told by the nearest "
             f"draw in {beyond(seen.auc, STOP)} of all pairs.",
-            "Ask for a larger h (bootstrap) or tables of fewer columns (loglinear), or for draws that learn less of "
-            "records: distort, resize, ipso.",
+            "Ask for a larger h (bootstrap), fewer records, as a quarter (latin-hypercube) or tables of fewer columns "
+            "(loglinear), or for draws that learn less of records: distort, resize, ipso.",
             {"auc": round(seen.auc, 3), "error": round(seen.error, 4)},
         )
     if models.found <= max(TOLD, 0.01 + NOTICEABLE * models.sd):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 
 from suffice.algebra.array import Array
 from suffice.algorithms.families import CRITERIA, FAMILIES, FamilyFit, fitted
@@ -20,6 +21,10 @@ from suffice.rows.arrow import as_float
 from suffice.rows.rows import Kind, Rows
 from suffice.seed import Stream
 
+EXACT = 2.0**53
+"""Whole numbers below it are held as they are."""
+AGAIN = 100
+"""Times that values which a type cannot hold are drawn again."""
 MOST = 20_000
 """Values that families are fitted to, at most: of more, evenly spread ones in their order."""
 
@@ -43,14 +48,47 @@ class FamilyRule:
 
 
 @dataclass(frozen=True, repr=False)
+class ValueGrid:
+    """What all values of a column are multiples of, and between which ends its type can hold them."""
+
+    step: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, x: Array, kind: Any) -> Self:
+        """kind: the type; dates count days or parts of seconds
+
+        >>> ValueGrid.of(np.array([0.0, 20.0, 60.0]), pa.uint8()).step
+        20
+        """
+        whole = x.astype(np.int64) if np.abs(x).max(initial=0) < EXACT else np.ones(1, dtype=np.int64)
+        bits = np.dtype(kind.to_pandas_dtype()) if pa.types.is_integer(kind) else np.dtype(f"i{kind.bit_width // 8}")
+        low, high = float(np.iinfo(bits).min), float(np.iinfo(bits).max)
+        return cls(max(1, int(np.gcd.reduce(whole))), low, high if high < EXACT else float(np.nextafter(high, 0)))
+
+    def drawn(self, law: FamilyFit | Frequencies, count: int, draws: np.random.Generator) -> Array:
+        """Overflow is discarded, and drawn again; what does so forever stays at the end."""
+        values = np.empty(count)
+        out = np.ones(count, dtype=bool)
+        for _ in range(AGAIN):
+            values[out] = law.draw(int(out.sum()), draws)
+            values = self.step * np.rint(values / self.step)
+            out = (values < self.low) | (values > self.high)
+            if not out.any():
+                break
+        return np.clip(values, self.low, self.high)
+
+
+@dataclass(frozen=True, repr=False)
 class ColumnLaws:
     """Of every column its values in their rows, the fits that were tried, and what it is drawn from.
 
-    steps: what whole numbers are multiples of; 0 of others
+    whole: of whole numbers and dates
     """
 
     values: tuple[Array, ...]
-    steps: tuple[int, ...]
+    whole: tuple[ValueGrid | None, ...]
     fits: tuple[list[FamilyFit], ...]
     drawn_from: tuple[FamilyFit | Frequencies, ...]
 
@@ -120,9 +158,12 @@ class Distort(Synthetic):
         values = tuple(as_float(held[name]) for name in design.confidential)
         nominal = () if rows.coding is None else tuple(rows.coding.levels)
         found = [self._law(name, x, name in nominal) for name, x in zip(design.confidential, values, strict=True)]
-        whole = () if rows.coding is None else rows.coding.types
-        steps = (_step(x) if name in whole else 0 for name, x in zip(design.confidential, values, strict=True))
-        return ColumnLaws(values, tuple(steps), tuple(fits for fits, _ in found), tuple(law for _, law in found))
+        types = {} if rows.coding is None else rows.coding.types
+        whole = tuple(
+            ValueGrid.of(x, types[name]) if name in types and name not in nominal else None
+            for name, x in zip(design.confidential, values, strict=True)
+        )
+        return ColumnLaws(values, whole, tuple(fits for fits, _ in found), tuple(law for _, law in found))
 
     def _law(self, name: str, x: Array, nominal: bool) -> tuple[list[FamilyFit], FamilyFit | Frequencies]:
         """The fits that were tried, and what is drawn from."""
@@ -133,7 +174,7 @@ class Distort(Synthetic):
                 )
             return [], law
         some = np.sort(x)[:: -(-len(x) // MOST)]
-        few = self.families is None and of_few_values(x)
+        few = np.ptp(x) == 0 or (self.families is None and of_few_values(x))
         tried = [] if few else fitted(some, self.families or tuple(FAMILIES), self.by)
         near = next((fit for fit in tried[:1] if fit.p[self.by] >= self.level), None)
         return tried, near or frequencies(x)
@@ -151,25 +192,15 @@ class Distort(Synthetic):
 
     def draw(self, mean: Array, R: Array, model: ColumnLaws, count: int, stream: Stream) -> Array:
         made = []
-        for number, (x, step, law) in enumerate(zip(model.values, model.steps, model.drawn_from, strict=True)):
+        for number, (x, whole, law) in enumerate(zip(model.values, model.whole, model.drawn_from, strict=True)):
             draws = stream.generator("column", number)
-            drawn = law.draw(count, draws)
-            drawn = step * np.rint(drawn / step) if step else drawn
+            drawn = law.draw(count, draws) if whole is None else whole.drawn(law, count, draws)
             made.append(_by_ranks(x, drawn, draws) if self.aligned else drawn)
         return np.column_stack(made)
 
     @classmethod
     def examples(cls) -> tuple[Distort, ...]:
         return cls(families=("normal", "gamma", "uniform")), cls("rank", ("normal",)), cls(families=("normal",), m=40)
-
-
-def _step(x: Array) -> int:
-    """What all of them are multiples of: whole numbers leave as such, and midnights as midnights.
-
-    >>> _step(np.array([0.0, 86_400.0, 259_200.0]))
-    86400
-    """
-    return max(1, int(np.gcd.reduce(x.astype(np.int64))))
 
 
 def _said(fit: FamilyFit, by: str) -> str:

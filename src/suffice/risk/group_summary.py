@@ -16,6 +16,7 @@ from suffice.algebra.decomposition import gqr
 from suffice.design.design import Design
 from suffice.design.units import unit_words
 from suffice.method.method import Method
+from suffice.method.synthetic import Synthetic
 from suffice.protection.protected import Protected
 from suffice.risk.dominance import Concentration
 from suffice.risk.far_cells import FAR
@@ -79,7 +80,7 @@ def summaries(done: Protected, method: Method, traits: tuple[str, ...] = ()) -> 
     amounts = np.array([name not in traits for name in design.confidential])
     found = [_level(done, every, level, *each, finest, rank, amounts) for level, each in zip(levels, seen, strict=True)]
     shared = _shared_values(done) if method.shared else ()
-    return (*found, *_parts_apart(done, method, rank), *shared)
+    return (*found, *_parts_apart(done, method, rank), *shared, *_drawn_from(done, method))
 
 
 @dataclass(frozen=True, repr=False)
@@ -218,6 +219,15 @@ def _shared_values(done: Protected) -> Iterator[GroupSummary]:
             _small(found.sizes),
             dominated=int((found.dominated[:, 0] & known).sum()),
         )
+
+
+def _drawn_from(done: Protected, method: Method) -> Iterator[GroupSummary]:
+    """Groups whose records others are drawn from, by more than their means and covariances."""
+    first = getattr(method, "steps", (method,))[0]
+    if isinstance(first, Synthetic) and first.learns:
+        sizes = np.array([stratum.spread.rows for stratum in done.strata])
+        name = ", ".join(done.design.roles.groups) or "draw"
+        yield GroupSummary(name, ("distribution",), len(sizes), int(sizes.min()), _small(sizes))
 
 
 def _groups(done: Protected, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:

@@ -22,6 +22,8 @@ from suffice.seed import Seed
 
 SPLITS, MOST = 4, 2000
 """Times that a file is halved, and records of a half at most."""
+DRAWN = 10_000
+"""Records that are drawn from a half, at most, or as many as it has."""
 LEAST = 20
 """Records of a half, at least, for it to tell anything."""
 NEAR = 0.05
@@ -57,16 +59,20 @@ def held_out(done: Protected, method: Method) -> HeldOut:
     place = rng.permutation(done.rows.n)[: 2 * MOST]
     columns = {name: cells_at(values, place) for name, values in done.rows.gather(design.columns).items()}
     half, found, ends = len(place) // 2, [], []
+    share = 1.0 if first.records is None else first.records / done.rows.n
     for number in range(SPLITS):
         mixed = rng.permutation(len(place))
         inside, outside = (_part(columns, part, done.rows) for part in (mixed[:half], mixed[half:]))
         Y, others = (records_of(part, design)[0] for part in (inside, outside))
-        Ystar = _drawn(first, first.learn(inside, design), Y, number)
+        Ystar = _drawn(first, first.learn(inside, design), Y, number, share)
         found.append(membership(Y, others, Ystar).auc)
         ends.append(_reproduced(Y, others, Ystar))
     error = np.sqrt((2 * half + 1) / (12 * half * half) / SPLITS)
     return HeldOut(
-        float(np.mean(found)), float(error), tuple(np.mean(ends, axis=0).tolist()), _giants(done.rows, design, first)
+        float(np.mean(found)),
+        float(error),
+        tuple(np.mean(ends, axis=0).tolist()),
+        _giants(done.rows, design, first, share),
     )
 
 
@@ -77,7 +83,7 @@ def _part(columns: Mapping[str, Any], place: NDArray[np.int64], rows: Rows) -> R
     return part
 
 
-def _giants(rows: Rows, design: Design, method: Synthetic) -> dict[str, float]:
+def _giants(rows: Rows, design: Design, method: Synthetic, share: float) -> dict[str, float]:
     """Records that lie far beyond all others in a column, looked for in draws from a file that has them."""
     Y = records_of(rows, design)[0]
     mean, cells = Y.mean(axis=0), np.arange(design.k)
@@ -92,7 +98,7 @@ def _giants(rows: Rows, design: Design, method: Synthetic) -> dict[str, float]:
     place = np.union1d(some, who[lone])
     model, seen = method.learn(_part(rows.gather(design.columns), place, rows), design), []
     for number in range(TIMES):
-        drawn = _drawn(method, model, Y[place], SPLITS + number)[:, lone] - mean[lone]
+        drawn = _drawn(method, model, Y[place], SPLITS + number, share)[:, lone] - mean[lone]
         there = [(np.abs(drawn - far[lone] * at) <= NEAR * np.abs(far[lone])).any(axis=0) for at in (1.0, *ELSEWHERE)]
         seen.append(there)
     own, *other = np.mean(seen, axis=0)
@@ -101,9 +107,11 @@ def _giants(rows: Rows, design: Design, method: Synthetic) -> dict[str, float]:
     return {design.confidential[j]: float(share) for j, share in zip(lone, beyond, strict=True)}
 
 
-def _drawn(method: Synthetic, model: Any, Y: Array, number: int) -> Array:
+def _drawn(method: Synthetic, model: Any, Y: Array, number: int, share: float) -> Array:
+    """As many records for each of Y as the release has for each of its file; the more, the more they tell."""
+    count = int(np.clip(round(share * len(Y)), 1, max(len(Y), DRAWN)))
     mean, stream = Y.mean(axis=0), Seed.for_tests(0).derive("half", str(number))
-    return method.draw(mean, gqr(Y - mean).R / np.sqrt(len(Y)), model, len(Y), stream)
+    return method.draw(mean, gqr(Y - mean).R / np.sqrt(len(Y)), model, count, stream)
 
 
 def _reproduced(Y: Array, others: Array, Ystar: Array) -> Array:
