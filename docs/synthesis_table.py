@@ -88,7 +88,7 @@ def use() -> Iterator[str]:
     def line(name: str, data: pd.DataFrame, files: Sequence[pd.DataFrame]) -> str:
         return f"| {name} | {len(files)} | {' | '.join(f'{each:.2f}' for each in useful(data, files))} |"
 
-    for data, names in ((people(), ("cart:least=5", "cart:least=10", "cart:least=5,gain=0", "linear:scale=quantile")),
+    for data, names in ((people(), ("cart:least=5", "cart:least=10")),
                         (people().drop(columns="smoke"), ("cart:least=5",))):  # fmt: skip
         for name in names:
             method, roles = Synthesis(m=FILES, models=name), Roles(confidential=list(data))  # type: ignore[arg-type]

@@ -170,7 +170,7 @@ def test_super_blocks_are_the_same_over_files_and_hand_nothing_on(
 ) -> None:
     data = people().dropna(subset=["smoke"]).assign(pay=lambda each: np.random.default_rng(8).gamma(2, 9, len(each)))
     data.to_parquet(path := tmp_path / "data.parquet")
-    monkeypatch.setattr("suffice.synthesis.synthesis.MOST", 100)
+    monkeypatch.setattr("suffice.synthesis.super_blocks.MOST", 100)
     names, rules = [*COLUMNS, "pay"], 'smoke == "no" -> cigarettes = -8'
     release = drawn(data, method := Synthesis(m=1, models=models, rules=rules), confidential=names, given="C(region)")
     over = suffice.protect(path, Roles(confidential=names, given="C(region)"), method, Seed.for_tests(1))

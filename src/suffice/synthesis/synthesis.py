@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -40,12 +39,10 @@ from suffice.synthesis.multinomial import Multinomial
 from suffice.synthesis.parameters import ConditionRule, ModelRule, Population, SkipRules
 from suffice.synthesis.rule import SkipRule
 from suffice.synthesis.sequence import Learner, Part, Sequential, in_text, ordered
+from suffice.synthesis.super_blocks import MOST, parts_of, super_blocks
 
 if TYPE_CHECKING:
     from suffice.design.roles import Roles
-
-MOST = 2**20
-"""Records of a super-block, about: those that a tree is grown of."""
 
 Learnt = WeakKeyDictionary[Rows, dict[Any, Sequential]]
 _learnt: Learnt = WeakKeyDictionary()
@@ -295,7 +292,7 @@ class Synthesis(Rowwise):
         tables, numbers = [names.index(name) for name in joint], [name for name in names if name not in joint]
         if plain := [name for name in joint if name not in coding.levels]:
             raise UsageError(f"synthesis: margins are of categories, and {plain[0]!r} is none.")
-        if rows.n > MOST:
+        if parts_of(rows.n) > 1:
             raise UsageError(f"synthesis keeps tables and moments of {MOST:,} records at most: leave them out.")
 
         for name in numbers if self.exact else ():
@@ -319,7 +316,7 @@ class Synthesis(Rowwise):
 
     def _remarks(self, rows: Rows, model: Sequential) -> tuple[str, ...]:
         told = "all records" if self.where is None else count_of(model.fitted, "record") + " that were chosen"
-        parts = -(-rows.n // MOST)
+        parts = parts_of(rows.n)
         sampled = f"; trees to {parts} parts of them, dealt at random" if parts > 1 else ""
         return (f"synthesis: {count_of(len(model.stages), 'model')} fitted to {told}{sampled}.", *model.said)
 
@@ -348,7 +345,7 @@ class Synthesis(Rowwise):
         patterns = min(trees, key=lambda model: model.least, default=Cart())
         needs = (*given, *names)
         unit = [roles.unit] if roles.unit is not None and roles.unit in rows.kinds else []
-        parts, holes = self._parts(rows, needs, unit), coding.holes
+        parts, holes = super_blocks(rows, needs, unit), coding.holes
         if self.r is not None:
             parts, holes = self._imputed(rows, parts, models), {}
         bounds = {
@@ -374,27 +371,6 @@ class Synthesis(Rowwise):
         made = completed(columns, models, coding.levels, coding.holes, draws)
         return [lambda: (made, counted)]
 
-    @staticmethod
-    def _parts(rows: Rows, needs: Sequence[str], unit: Sequence[str]) -> list[Part]:
-        """All records in memory, or super-blocks of them that are read when they are wanted: dealt by their places, so
-        that every engine has the same."""
-        count, names = -(-rows.n // MOST), [*needs, *unit]
-
-        def read(source: Rows) -> tuple[dict[str, Any], Array | None]:
-            columns = source.gather(names)
-            counted = _first_of_units(columns[unit[0]]) if unit else None
-            return {name: columns[name] for name in needs}, counted
-
-        if count <= 1:
-            whole = read(rows)
-            return [lambda: whole]
-
-        def label(start: int, batch: Any) -> NDArray[np.int64]:
-            golden = np.arange(start, start + len(batch), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-            return ((golden >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)).astype(np.int64)
-
-        return [partial(read, part) for part in rows.deal(label, count, names, "dealing")]
-
     def _common(self, category: bool) -> SynthesisModel:
         """The model for all columns, or its like for those that it does not draw."""
         model = dict(self.models).get("", Cart())
@@ -411,13 +387,3 @@ def _check_names(asked: Iterable[str], known: Sequence[str]) -> None:
     for name in asked:
         if name not in known:
             raise UsageError(f"synthesis: {name!r} is neither confidential nor given.{suggest(name, known)}")
-
-
-def _first_of_units(column: Any) -> Array:
-    """1 for the first record of each unit, 0 for its others."""
-    import pyarrow as pa
-
-    codes = column.dictionary_encode().indices.fill_null(-1).to_numpy() if isinstance(column, pa.Array) else column
-    counted = np.zeros(len(codes))
-    counted[np.unique(codes, return_index=True)[1]] = 1.0
-    return counted
