@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from suffice.report import pictures as drawn
-from suffice.report.histograms import SHARES, Histograms
+from suffice.report.histograms import Histograms
 from suffice.report.levels import FEWEST, LevelCounts
 from suffice.report.page import Document, render
 from suffice.report.tables import TablePicture
@@ -22,6 +22,8 @@ def report(certificate: Document, released: Histograms | None, levels: Sequence[
 
     released: of the released file beside itself, so that nothing of the original is in it, not even an axis
     levels: of its categories; those of few records are not named
+
+    No quantile is told: methods that deal values anew release the original's.
     """
     matrix = None if released is None else drawn.correlations(None, released.correlations[1], released.names)
     return render(
@@ -41,7 +43,6 @@ def _columns(released: Histograms) -> list[dict[str, Any]]:
             "picture": drawn.histogram(released.edges[j], released.bends[j], None, released.counts[1][j]),
             "lines": [
                 ("mean", f"{seen.plain_mean[j]:,.6g}"),
-                *((f"{share:.0%} quantile", f"{seen.quantiles[j, i]:,.6g}") for i, share in enumerate(SHARES)),
                 ("negative cells", f"{seen.negative[j]:,}"),
                 ("missing cells", f"{seen.missing[j]:,}"),
             ],
