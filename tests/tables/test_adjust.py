@@ -21,7 +21,7 @@ from suffice.tables.adjust.whole import network
 from suffice.tables.columns import columns_of_file, numbers_of
 from suffice.tables.pattern import levels_of
 from suffice.tables.sensitivity import Prior, Sensitivity, find_sensitive
-from suffice.tables.solver import Contradiction
+from suffice.tables.solver import Contradiction, NoAnswer
 from suffice.tables.table import Table
 from tests.places import SHARED, needs_shared
 
@@ -307,8 +307,8 @@ def test_second_moments_are_let_go_before_means():
     secret = find_sensitive(table, [], "v", priors=[Prior(("x",), "unsafe", lower=2, upper=2)])
     pair = {"xy": [1, 2]}  # with the mean of two cells kept, both of their second moments must change
     assert holds(adjust(table, secret, keep="means", sets=pair, seed=Seed.for_tests(1)))
-    for keep, word in (("slope", "slope"), ("moments", "variance")):
-        with pytest.raises(InfeasibleError, match=rf"fits: the {word} of xy cannot be kept\.\n"):
+    for keep, words in (("slope", "fits: the slope of xy cannot"), ("moments", "found: the variance of xy could not")):
+        with pytest.raises(InfeasibleError, match=rf"{words} be kept\.\n"):
             adjust(table, secret, keep=keep, sets=pair, seed=Seed.for_tests(1))
 
 
@@ -318,7 +318,7 @@ def test_equations_that_fit_only_in_their_linear_parts_are_named():
     how: dict[str, Any] = {"q": 1, "sizes": "least", "accept": {"least-sizes": "a test"}, "keep": "moments"}
     ends = {"v": (np.zeros(4), np.array([100.0, 10, 100, 100]))}  # x goes down by 2, so that y goes up by 3.45
     adjust(table, secret, known=ends, capacity={"v": np.array([100.0, 2, 3.5, 2])}, **how)
-    with pytest.raises(InfeasibleError, match=r"the variance of v cannot be kept\.\nOne of these may .* capacities"):
+    with pytest.raises(InfeasibleError, match=r"variance of v could not be kept\.\nOne of these may .* capacities"):
         adjust(table, secret, known=ends, capacity={"v": np.array([100.0, 2, 3.2, 2])}, **how)
 
 
@@ -327,10 +327,26 @@ def test_other_directions_are_tried_where_some_have_no_exact_moments(monkeypatch
     secret = some(table, secret=10, seed=2)
 
     how: dict[str, Any] = {"keep": "moments", "gap": 0.05, "seed": Seed.for_tests(0)}
+    chosen = AdjustmentSearch._chosen
+    with monkeypatch.context() as without:
+        without.setattr(AdjustmentSearch, "_chosen", once(chosen))
+        assert holds(adjust(table, secret, **how))  # cells that leave their bounds are held, and no others are needed
+    monkeypatch.setattr("suffice.tables.adjust.moments.HOLDS", 1)
     assert holds(adjust(table, secret, **how))
-    monkeypatch.setattr(AdjustmentSearch, "_chosen", once(AdjustmentSearch._chosen))
+    monkeypatch.setattr(AdjustmentSearch, "_chosen", once(chosen))
     with pytest.raises(InfeasibleError, match=r"exact moments: .* the first: v of d0=.*\nRaise q"):
         adjust(table, secret, **how)
+
+
+def test_moments_are_kept_where_no_changes_have_their_linear_parts():
+    """The variance needs L(y) = - y'y / 2, below zero: that L(y) = 0 has no answer is no proof."""
+    table = made(3, (4, 5))
+    secret = some(table, secret=2, seed=3)
+    with pytest.raises(InfeasibleError, match="the slope of v cannot be kept"):  # L(y) = 0 itself
+        adjust(table, secret, keep="slope", seed=Seed.for_tests(0))
+    found = adjust(table, secret, keep="moments", seed=Seed.for_tests(0))
+    assert holds(found)
+    assert max(ratio for _, ratio in found.kept.values()) <= 30
 
 
 def once(chosen: Any) -> Any:
@@ -340,7 +356,7 @@ def once(chosen: Any) -> Any:
     def found(*given: Any) -> Any:
         calls.append(1)
         if len(calls) > 1:
-            raise Contradiction("no others")
+            raise NoAnswer("no others")
         return chosen(*given)
 
     return found

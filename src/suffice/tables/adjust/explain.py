@@ -47,12 +47,12 @@ def explain(
     lost = [statistics[row - problem.relations.shape[0]] for row in broken if row >= problem.relations.shape[0]]
     more = f" and {len(here) - NAMED:,} more" if len(here) > NAMED else ""
     where = [f"the sums of {'; '.join(here[:NAMED])}{more} cannot hold"] if here else []
-    where += [f"{', '.join(lost[:NAMED])} cannot be kept"] if lost else []
+    where += [f"{', '.join(lost[:NAMED])} {'cannot' if sure else 'could not'} be kept"] if lost else []
     heals = [remedy for remedy, other in healed.items() if possible(other)]
     said = "; ".join(where) or "which sums stand against it was not found in time"
     could = "would" if sure else "may"
     todo = f"One of these {could} make it possible: {'; '.join(heals)}." if heals else "Publish a coarser table."
-    return InfeasibleError(f"No adjustment fits: {said}.\n{todo}")
+    return InfeasibleError(f"No adjustment {'fits' if sure else 'was found'}: {said}.\n{todo}")
 
 
 def _alone(problem: Problem, signs: Signs | None) -> list[int]:

@@ -14,12 +14,14 @@ from suffice.errors import UsageError
 from suffice.statistics.cell_moments import CellMoments
 from suffice.statistics.statistic import BOUND
 from suffice.tables.adjust.kernel import FINEST, TableKernel, drift, rounded, steps
-from suffice.tables.adjust.problem import Problem
+from suffice.tables.adjust.problem import Problem, one_sided
 from suffice.tables.grid import Places
 from suffice.tables.table import Table
 
 ROUNDS = 8
 """Newton steps, at most."""
+HOLDS = 5
+"""How often cells that left their bounds are held."""
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -124,11 +126,18 @@ def newton(
 
     more: what cells change by beside, so that unchanged ones do not stay so; and those that stay as they are
     """
+    low, high = one_sided(problem, problem.signs_of(y), problem.low, problem.high)
     found = y
     for zeros in (True, False) if more is None else (False,):  # unchanged cells stay so, where the others suffice
-        found = _stepped(problem, family, keep, kernels, y, zeros, more)
-        if exactly(problem, family, keep, kernels, found):
-            break
+        start, left = y, np.zeros(len(y), dtype=bool)
+        for _ in range(HOLDS):
+            found = _stepped(problem, family, keep, kernels, start, zeros, more)
+            if exactly(problem, family, keep, kernels, found):
+                return found
+            beyond = (found < low) | (found > high)
+            if more is not None or not (beyond & ~left).any():
+                break
+            start, left = np.where(beyond, np.clip(found, low, high), start), left | beyond  # held at their bounds
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from suffice.algebra.array import Array
 from suffice.tables.adjust.information import bits_left
 from suffice.tables.adjust.kernel import TableKernel
-from suffice.tables.adjust.moments import CellSets, exactly, newton
+from suffice.tables.adjust.moments import HOLDS, CellSets, exactly, newton
 from suffice.tables.adjust.problem import Problem
 from suffice.tables.adjust.request import AdjustmentRequest
 
@@ -17,8 +17,6 @@ OPEN = 16.0
 """Bits that an adjustment leaves open where it can."""
 SHARES = (1 / 32, 0.25), (1 / 32, 0.5), (1 / 32, 1.0), (1 / 8, 1.0), (1 / 2, 1.0), *[(1.0, 1.0)] * 9
 """Of the mean level, what cells change by that need not, where too little is left open; and the share of cells."""
-HOLDS = 5
-"""How often cells that left their bounds are held."""
 
 
 def open_at_best(asked: AdjustmentRequest, problem: Problem, family: CellSets, keep: str) -> float:

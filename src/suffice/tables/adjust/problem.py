@@ -20,6 +20,8 @@ OWN = 24
 """Binary digits of the least size."""
 NEAR = 1e-9
 """Of a bound: what a solver's last digits may exceed it by."""
+DEAR = 100.0
+"""Times the dearest cell: what costs missing a statistic."""
 Signs = NDArray[np.int8]
 """1 for up, -1 for down, 0 for a sensitive cell whose direction is open, or one that is not sensitive."""
 
@@ -120,6 +122,32 @@ class Problem:
             kept=rows,
             right=rows @ y[free] + off[touched],
         )
+
+    def nearest(self, rows: Flags, signs: Signs | None = None, **how: Any) -> Array:
+        """Changes that miss some of what is kept by as little as can be."""
+        pick = np.flatnonzero(rows)
+        slack = sparse.csr_array((np.ones(len(pick)), (pick, np.arange(len(pick)))), shape=(len(rows), len(pick)))
+        still = sparse.csr_array((self.relations.shape[0], len(pick)))
+        none, far = np.zeros(len(pick)), np.full(len(pick), float(np.abs(self.original).sum()))
+
+        def with_(cells: Array, more: Array = none) -> Array:
+            return np.concatenate([cells, more])
+
+        missing = replace(
+            self,
+            original=with_(self.original),
+            relations=sparse.csr_array(sparse.hstack([self.relations, still])),
+            sensitive=np.concatenate([self.sensitive, none > 0]),
+            down=with_(self.down),
+            up=with_(self.up),
+            low=with_(self.low, -far),
+            high=with_(self.high, far),
+            weights=with_(self.weights, none + DEAR * self.weights.max(initial=0.0)),
+            kept=sparse.csr_array(sparse.hstack([self.kept, slack])),
+            tilt=None if self.tilt is None else with_(self.tilt),
+        )
+        y, _ = missing.solve(None if signs is None else np.concatenate([signs, none.astype(np.int8)]), **how)
+        return y[: len(self.original)]
 
     def solve(self, signs: Signs | None = None, *, largest: bool = False, **how: Any) -> tuple[Array, Answer]:
         """The cheapest changes, or those whose largest is least; signs that are 0 are chosen."""

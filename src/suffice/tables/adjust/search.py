@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.errors import InfeasibleError, count_of
 from suffice.rows.threads import one_blas_thread
 from suffice.tables.adjust.adjustment import LEVELS
@@ -59,27 +60,39 @@ class AdjustmentSearch:
 
         wide: the same with all the room above the sizes, and smaller sizes, for where nothing fits
         """
-        for given in (problem, wide):
-            try:
-                return given, self._chosen(self._with_statistics(given))
-            except Contradiction as error:
-                first = error
-            if self.asked.sizes != "drawn" or self.signs == "blocks":
-                break
-        else:
-            try:
-                eased, count = self._eased(self._with_statistics(wide))
-                choice = self._chosen(eased)
-                return replace(eased, kept=wide.kept, right=wide.right), replace(choice, eased=count)
-            except Contradiction as error:
-                first = error
+        try:
+            return self._with_room(*map(self._with_statistics, (problem, wide)))
+        except Contradiction as error:
+            first = error
+        if self.asked.keep == "moments" and self.signs != "blocks":  # not linear: that these parts cannot is no proof
+            with suppress(Contradiction):
+                return wide, Directions(self._turned(self._with_statistics(wide)), np.nan, np.nan)
         raise self.why(wide, alternating(wide) if self.signs == "ordering" else None) from first
+
+    def _with_room(self, problem: Problem, wide: Problem) -> tuple[Problem, Directions]:
+        try:
+            return problem, self._chosen(problem)
+        except Contradiction:
+            if self.asked.sizes != "drawn" or self.signs == "blocks":
+                raise
+        try:
+            return wide, self._chosen(wide)
+        except Contradiction:
+            eased, count = self._eased(wide)
+            return eased, replace(self._chosen(eased), eased=count)
 
     def _with_statistics(self, problem: Problem, at: Array | None = None) -> Problem:
         if self.family is None or self.asked.keep is None:
             return problem
         kept, right = self.family.rows(self.asked.keep, at)
         return replace(problem, kept=kept, right=right)
+
+    @property
+    def _seconds(self) -> Flags:
+        """Which of the statistics in the programme are second moments."""
+        assert self.family is not None
+        sets = len(self.family.names)
+        return np.arange(sets + len(self.family.pairs)) >= sets
 
     def _eased(self, problem: Problem) -> tuple[Problem, int]:
         """Sizes that were drawn and have no room are drawn anew between the level and what there is room for."""
@@ -183,11 +196,15 @@ class AdjustmentSearch:
                     turned = 2 * self.asked.draws(f"turn {number}") - 1 if number > 2 else 0.0
                     more = np.where(problem.sensitive, TURN * turned, 0.0)
                     tilted = replace(given, tilt=more if problem.tilt is None else problem.tilt + more)
-                    start = self._chosen(self._with_statistics(tilted, y if number < 3 else None)).y
+                    start = self._turned(self._with_statistics(tilted, y if number < 3 else None))
                 signs = problem.signs_of(start)
                 for _ in range(3 if keep == "moments" else 0):
                     at, near = start, self._with_statistics(given, start)
-                    start = squares(near, signs) if self.asked.objective == "l2" else near.solve(signs)[0]
+                    try:
+                        start = squares(near, signs) if self.asked.objective == "l2" else near.solve(signs)[0]
+                    except Contradiction as error:
+                        why = why or (error, signs, at)
+                        start = near.nearest(self._seconds, signs)
             except Contradiction as error:
                 why = why or (error, problem.signs_of(at), at)
                 continue
@@ -197,9 +214,18 @@ class AdjustmentSearch:
             if self.asked.whole or exactly(given, family, keep, kernels, found):
                 return given, found
             first = first or (given, found)
-        if first is None and why is not None:
+        if why is not None:
             raise self.why(problem, *why[1:]) from why[0]
         return first or (problem, y)
+
+    def _turned(self, problem: Problem) -> Array:
+        """Directions and changes that meet all linear parts; of second moments, else as nearly as can be."""
+        try:
+            return self._chosen(problem).y
+        except Contradiction:
+            if self.asked.keep != "moments":
+                raise
+            return problem.nearest(self._seconds, seconds=self.limit.seconds, gap=EASE)
 
     def open_at_best(self) -> float:
         """Bits that an adjustment could leave open of the original; infinite where no second moment is exact."""
