@@ -49,7 +49,7 @@ def test_the_plan_of_the_page_makes_the_same_release(tmp_path: Path, method, mor
 
 
 def test_risk_utility_and_propensity_are_told(tmp_path: Path) -> None:
-    release = suffice.protect(firms(200).select(NAMES), suffice.Roles(confidential=NAMES), "shuffle")
+    release = suffice.protect(firms(200).select(NAMES), suffice.Roles(confidential=NAMES), "ipso")
     release.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     for each in release.assess(measures=["distance-linkage", "information-loss", "propensity-2"]):
