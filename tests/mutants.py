@@ -555,8 +555,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "rounded values are another column",
         "risk/kinship.py",
-        "CLOSE = 0.02",
-        "CLOSE = 0.00002",
+        "CLOSE = 0.05",
+        "CLOSE = 0.00005",
         "tests/attacks/test_kin_columns.py",
     ),
     Mutant(

@@ -23,7 +23,7 @@ LEAST, DIFFERENT, SPARE = 16, 12, 8
 the columns that it has."""
 ORDERED = 0.97
 """Share of the records that stand in one order."""
-CLOSE = 0.02
+CLOSE = 0.05
 """Differences that totals of small cells hardly feel, those of rounded values: in shares of a value and of the median
 distance."""
 FEW, BITS = 4, 30.0
