@@ -45,6 +45,7 @@ class Ended:
 def suffice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
     """suffice(*words): the command, in a folder with firms.parquet and a key."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("suffice.progress.SOON", 3600.0)  # a busy machine would say how far it has come
     pq.write_table(firms(400), "firms.parquet")
     Path("secret.key").touch(0o600)
     Path("secret.key").write_text(KEY)
