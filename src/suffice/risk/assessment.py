@@ -178,7 +178,8 @@ def assess(
     some, like = _sample(done, seen), _likeness(done, method, pair, freedom, dates)
     judging(3, 4)
     signs: SignCounts = seen["signs"]
-    signs = signs if done.drawn is None else signs.of_drawn(done.rows, design.confidential)
+    positive = (done.profile.spread.low[design.m : design.m + design.k] >= 0).all()  # known without a pass
+    signs = signs if done.drawn is None or positive else signs.of_drawn(done.rows, design.confidential)
     below, apart = like.signs or signs, held_out(done, method)
     related, count = dependent(pair.E, design.confidential), done.rows.n
     drawn = 0 if done.drawn is None else len(next(iter(done.drawn.columns.values())))
