@@ -93,11 +93,37 @@ def test_the_whole_gram_matrix_is_the_original_s_in_few_cells():
         assert fits[1][1] == pytest.approx(fits[0][1], rel=1e-9)
 
 
-def test_numbers_that_cannot_get_there_are_a_sentence():
-    one, rng = np.ones((50, 1)), np.random.default_rng(1)
-    Y0, Y = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
-    end = np.array([np.inf])
-    with pytest.raises(InfeasibleError, match="another model"):
-        in_moments(one, Y, one, Y0, np.zeros((50, 1), dtype=bool), -end, end, rng)
-    with pytest.raises(InfeasibleError, match="another model"):
-        in_moments(one, Y, one, Y0 - 9, np.ones((50, 1), dtype=bool), np.array([-4.0]), end, rng)
+def test_cells_that_are_to_stay_move_where_nothing_else_can_and_then_few():
+    """Few of the second level have another value than zero, and more of them in the original than were drawn."""
+    rng, n = np.random.default_rng(1), 400
+    level = np.repeat([0.0, 1.0], n // 2)
+    D = np.column_stack([np.ones(n), level])
+    Y0, Y = (np.where(level == 0, rng.gamma(4.0, 5.0, n), 0.0)[:, None] for _ in range(2))
+    Y0[-3:] = 12.0
+    made = in_moments(D, Y, D, Y0, Y != 0, np.zeros(1), np.full(1, np.inf), rng)
+    G0, G = (np.column_stack([D, y / 10]) for y in (Y0, made))
+    assert np.abs(G.T @ G - G0.T @ G0).max() < 1e-12 * n
+    assert made.min() >= 0
+    moved = ((made != Y) & (Y == 0)).sum()
+    assert 1 <= moved <= 3  # as many as there are sums
+
+
+def test_a_column_of_spikes_only_is_moved_in_some_of_them():
+    rng, one, ends = np.random.default_rng(1), np.ones((200, 1)), (np.full(1, -9.0), np.full(1, 9.0))
+    Y0, Y = rng.choice([0.0, 1.0], (200, 1)), rng.choice([0.0, 1.0], (200, 1), p=[0.3, 0.7])
+    made = in_moments(one, Y, one, Y0, np.zeros((200, 1), dtype=bool), *ends, rng)
+    assert made.sum() == pytest.approx(Y0.sum(), rel=1e-12)
+    assert (made**2).sum() == pytest.approx((Y0**2).sum(), rel=1e-12)
+    assert (made == Y).any()
+
+
+def test_numbers_that_cannot_get_there_are_a_sentence_that_names_what_stops_them():
+    n, rng = 50, np.random.default_rng(1)
+    D, all_free = np.column_stack([np.ones(n), np.arange(n) < 10]), np.ones((n, 1), dtype=bool)
+    Y0, Y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1))
+    low, high = np.full(1, -4.0), np.full(1, np.inf)
+    with pytest.raises(InfeasibleError, match=r"'y'.*sum over the second(.|\n)*another model"):
+        in_moments(D, Y, D, Y0 - 9 * D[:, 1:], all_free, low, high, rng, ["y"], ["all", "the second"])
+    two = np.where(rng.random((n, 1)) < 0.5, -1.0, 1.0)  # none has a variance as large inside these bounds
+    with pytest.raises(InfeasibleError, match=r"'1'.*its variance(.|\n)*wider bounds"):
+        in_moments(D, Y / 9, D, two, all_free, -np.ones(1), np.ones(1), rng)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
-from suffice.algebra.decomposition import independent
+from suffice.algebra.decomposition import gqr
+from suffice.algorithms.least_moves import least_moves, unmet
 from suffice.errors import InfeasibleError
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
@@ -21,6 +23,10 @@ ROUNDS = 60
 """How often cells that would leave their bounds are left alone and the others asked again."""
 POLISH = 3
 """Times that what rounding left is corrected."""
+CLOSED = 1e-13
+"""Of a record: what is left of a sum of standardised values is rounding."""
+DEAR = 100.0
+"""What a move of a cell that is to stay costs, beside one of a cell that is free."""
 
 
 def in_moments(
@@ -33,17 +39,20 @@ def in_moments(
     high: Array,
     draws: np.random.Generator,
     names: Sequence[str] = (),
+    given: Sequence[str] = (),
 ) -> Array:
     """Y with D'Y = D0'Y0 and Y'Y = Y0'Y0, where D'D = D0'D0: columns in turn, each in some of its free cells.
 
     With A = [D, columns before] and F the cells that may move: y_F + A_F c + s v, where A_F'A_F c closes the gap of A'y
     and v = y_F less its fit by A_F, which changes no product with A; s then gives y'y. So the whole Gram matrix of
     [D Y] is that of [D0 Y0]: this is `Restore` between two files, with the original's B and loadings, in few cells.
+    Where the free cells do not suffice, A'y is closed first by the least moves of all cells, a linear programme in
+    which the others are dear: at most as many of these move as there are sums.
 
     D, D0: of the new records and of the original, a constant among the columns
-    free: cells that may move; others (spikes, bounds, holes) stay
+    free: cells that may move; others (spikes, bounds, holes) stay where they can
     low, high: bounds of the columns, which moved cells keep
-    names: of the columns, for a message
+    names, given: of the columns of Y and of D, for a message
 
     >>> rng = np.random.default_rng(1)
     >>> Y0, Y, one = rng.gamma(2.0, size=(900, 2)), rng.gamma(2.1, size=(900, 2)), np.ones((900, 1))
@@ -53,10 +62,10 @@ def in_moments(
     >>> float((made == Y).mean()) > 0.6
     True
     """
-    kept = list(independent(D))
-    D, D0 = D[:, kept], D0[:, kept]
     centre, scale = Y0.mean(axis=0), np.where(Y0.std(axis=0) > 0, Y0.std(axis=0), 1.0)
     E, E0, made = (Y - centre) / scale, (Y0 - centre) / scale, np.array(Y, dtype=np.float64)
+    names = names or [f"{j + 1}" for j in range(Y.shape[1])]
+    given = given or [f"column {j + 1}" for j in range(D.shape[1])]
     for j in range(Y.shape[1]):
         A, A0 = np.column_stack([D, E[:, :j]]), np.column_stack([D0, E0[:, :j]])
         ends = (low[j] - centre[j]) / scale[j], (high[j] - centre[j]) / scale[j]
@@ -65,18 +74,20 @@ def in_moments(
         if slopes is not None:  # what the columns before it moved by, it follows
             step = np.where(free[:, j], (E[:, :j] - (Y[:, :j] - centre[:j]) / scale[:j]) @ slopes, 0.0)
             own, last = np.clip(own + step, *np.sort(ends)), np.where(step != 0, -1.0, last)
-        for share in SHARES:
-            cells = draws.permutation(np.flatnonzero(free[:, j]))
-            cells = cells[np.argsort(last[cells], kind="stable")][: max(int(share * len(Y)), 1)]
-            found = _column(A, own, A0.T @ E0[:, j], float(E0[:, j] @ E0[:, j]), cells, ends)
-            if found is not None:
-                break
-        else:
-            raise InfeasibleError(
-                f"{names[j] if names else j + 1!r} cannot be moved to the second moments of the original: too few "
-                "cells are free, or what was drawn is too far off.\n"
-                "Join levels that few records have, give the column another model, or wider bounds."
-            )
+        target = _Target(A, A0.T @ E0[:, j], float(E0[:, j] @ E0[:, j]), ends)
+        found = target.in_few(own, free[:, j], last, draws)
+        if found is None:
+            closed = least_moves(A, own, target.products, ends, np.where(free[:, j], 1.0 + np.abs(last), DEAR))
+            if closed is None:
+                where = [*given, *map("products with {!r}".format, names)][unmet(A, target.products, ends)]
+                raise _unreached(names[j], f"no values inside its bounds have its sum over {where}")
+            moved = closed != own
+            last = np.where(moved, -2.0, last)
+            found = target.in_few(closed, free[:, j] | moved, last, draws)
+            if found is None:
+                found = target.in_few(closed, np.ones(len(Y), dtype=bool), np.where(free[:, j], last, 2.0), draws)
+        if found is None:
+            raise _unreached(names[j], "its variance is too far from that of what was drawn")
         moved = found != E[:, j]
         E[:, j] = found
         made[moved, j] = np.clip(centre[j] + scale[j] * found[moved], low[j], high[j])
@@ -100,29 +111,53 @@ def _heaped(y: Array) -> Flags:
     return np.asarray(times[place] >= HEAP)
 
 
-def _column(
-    A: Array, y: Array, products: Array, square: float, cells: NDArray[np.intp], ends: tuple[float, float]
-) -> Array | None:
-    """y with A'y = products and y'y = square, moved in some cells, inside the ends; None where there is none."""
-    cells = np.sort(cells)
-    for _ in range(ROUNDS):
-        if len(cells) <= A.shape[1] + 1:
-            return None
-        z, F = y.copy(), A[cells]
-        Q, R = np.linalg.qr(F)
-        if np.abs(np.diag(R)).min() <= 1e-9 * np.abs(np.diag(R)).max():
-            return None
-        for _ in range(POLISH):
-            z[cells] += Q @ np.linalg.solve(R.T, products - A.T @ z)
-            v = z[cells] - Q @ (Q.T @ z[cells])
-            v -= Q @ (Q.T @ v)
-            own = float(v @ v)
-            room = square - float(z @ z) + own
-            if room <= 0 or own <= 1e-9 * square:
+@dataclass(frozen=True, repr=False)
+class _Target:
+    """Products of a column with others and with itself, and its ends."""
+
+    A: Array
+    products: Array
+    square: float
+    ends: tuple[float, float]
+
+    def in_few(self, y: Array, may: Flags, last: Array, draws: np.random.Generator) -> Array | None:
+        """y as it is wanted, moved in as few of the cells that may as do; those that come `last` are left longest."""
+        for share in SHARES:
+            cells = draws.permutation(np.flatnonzero(may))
+            cells = cells[np.argsort(last[cells], kind="stable")][: max(int(share * len(y)), 1)]
+            found = self._in(y, np.sort(cells))
+            if found is not None:
+                return found
+        return None
+
+    def _in(self, y: Array, cells: NDArray[np.intp]) -> Array | None:
+        """y with A'y and y'y as they are wanted, moved in some cells, inside the ends; None where there is none."""
+        for _ in range(ROUNDS):
+            if not len(cells):
                 return None
-            z[cells] += (np.sqrt(room / own) - 1.0) * v
-        out = (z[cells] <= ends[0]) | (z[cells] >= ends[1])
-        if not out.any():
-            return z
-        cells = cells[~out]
-    return None
+            z, F = y.copy(), gqr(self.A[cells])
+            kept = list(F.pivots)
+            for _ in range(POLISH):
+                z[cells] += F.Q @ np.linalg.solve(F.R[:, kept].T, self._gap(z)[kept])
+                v = z[cells] - F.Q @ (F.Q.T @ z[cells])
+                v -= F.Q @ (F.Q.T @ v)
+                own = float(v @ v)
+                room = self.square - float(z @ z) + own
+                if room <= 0 or own <= 1e-9 * self.square:
+                    return None
+                z[cells] += (np.sqrt(room / own) - 1.0) * v
+            out = (z[cells] <= self.ends[0]) | (z[cells] >= self.ends[1])
+            if not out.any():
+                return z if np.abs(self._gap(z)).max() <= CLOSED * len(y) else None
+            cells = cells[~out]
+        return None
+
+    def _gap(self, z: Array) -> Array:
+        return np.asarray(self.products - self.A.T @ z)
+
+
+def _unreached(name: str, why: str) -> InfeasibleError:
+    return InfeasibleError(
+        f"{name!r} cannot be moved to the second moments of the original: {why}.\n"
+        "Join levels that few records have, give the column another model, or wider bounds."
+    )

@@ -64,17 +64,24 @@ def restored(
 ) -> tuple[Array, str]:
     """With the Gram matrix of [1, levels at `tables`, other columns] of the original, and how many cells were moved.
 
-    low, high, names: of the other columns
+    low, high: of the other columns; names: of all
     """
     numbers = [j for j in range(original.shape[1]) if j not in {*tables}]
+    sizes = [(names[j], np.unique(original[:, j], return_counts=True)[1][1:]) for j in tables]
+    given = [
+        "all records",
+        *(f"the level of {name!r} with {count:,} records" for name, each in sizes for count in each),
+    ]
     D0, D = (_levels(each, original, tables) for each in (original, made))
     Y0, Y = original[:, numbers], made[:, numbers]
     low = np.maximum(low, np.where(Y0.min(axis=0) >= 0, 0.0, -np.inf))
     free = np.column_stack([_free(y0, y) for y0, y in zip(Y0.T, Y.T, strict=True)]) & (low < Y) & (high > Y)
     out = made.copy()
-    out[:, numbers] = in_moments(D, Y, D0, Y0, free, low, high, rng, names)
-    moved = int((out != made).sum())
-    return out, f"{count_of(moved, 'cell')} of {Y.size:,} moved until second moments were those of the original"
+    out[:, numbers] = in_moments(D, Y, D0, Y0, free, low, high, rng, [names[j] for j in numbers], given)
+    moved = out[:, numbers] != Y
+    told = f"{count_of(int(moved.sum()), 'cell')} of {Y.size:,} moved until second moments were those of the original"
+    fixed = int((moved & ~free).sum())
+    return out, told + f", {fixed:,} of them at zeros, spikes or bounds" * bool(fixed)
 
 
 def _levels(codes: Array, original: Array, tables: Sequence[int]) -> Array:

@@ -74,7 +74,7 @@ class Synthesis(Rowwise):
     margins: categories of which every one- and two-way table is the original's, to the last count: records are chosen
         among three to ten times as many; levels that few records have must be joined first
     exact: numbers are moved, in about one cell of twenty, until means, covariances and means by the margins' levels are
-        the original's; zeros, spikes and bounds stay. `Synthesis(margins=...).then(Restore())` is this
+        the original's; zeros, spikes and bounds stay where they can. `Synthesis(margins=...).then(Restore())` is this
 
     Rubin (1993); Reiter (2003, 2005); Raghunathan, Reiter & Rubin (2003).
 
@@ -311,7 +311,7 @@ class Synthesis(Rowwise):
             return made, ()
         stages = {stage.name: stage for stage in model.stages}
         low, high = (np.array([getattr(stages[name], end) for name in numbers]) for end in ("low", "high"))
-        made, told = restored(before, made, tables, low, high, rng, numbers)
+        made, told = restored(before, made, tables, low, high, rng, names)
         return made, (f"synthesis: {told}.",)
 
     def _remarks(self, rows: Rows, model: Sequential) -> tuple[str, ...]:
