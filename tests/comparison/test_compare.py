@@ -6,17 +6,23 @@ import csv
 import io
 import json
 import os
+import pickle
+from collections import deque
+from dataclasses import replace
+from queue import SimpleQueue
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import suffice
+from suffice.comparison import workers
 from suffice.comparison.candidates import candidates
 from suffice.comparison.comparison import Comparison
 from suffice.comparison.judgement import Judgement, beaten
-from suffice.comparison.runs import Run
+from suffice.comparison.runs import Question, Run, Task
 from suffice.comparison.store import Store
+from suffice.comparison.workers import DIED
 from suffice.demo import firms
 from suffice.errors import FileError, UsageError
 from suffice.plan.plan import Plan
@@ -45,6 +51,26 @@ def test_the_key_decides_and_neither_order_nor_workers_do(data):
     new = suffice.compare(data, ROLES, FEW, 3, seed=suffice.Seed.for_tests(6), **QUICK)
     assert all(new[each.name].values("information-loss") != each.values("information-loss") for each in one)
     assert len({*one["ipso"].values("information-loss")}) == 3
+
+
+@pytest.mark.parametrize("preset", ["all", "paper"])
+def test_every_method_can_be_sent_to_a_worker(preset):
+    for each in candidates(preset, ROLES):
+        assert pickle.loads(pickle.dumps(each)) == each
+
+
+def test_a_task_that_cannot_be_sent_ends_the_comparison(data):
+    """A thread that dies without a word is waited for without end."""
+    candidate = replace(candidates("ipso", ROLES)[0], method=lambda: None)
+    request = Question(data, ROLES, (), {}, None, "tests")
+    waiting, found = deque([Task(candidate, key().derive("x").block(0, "trials"), [0])]), SimpleQueue()
+    process = workers._process()
+    try:
+        workers._fed(process, pickle.dumps(request), waiting, found)
+    finally:
+        process.kill()
+        process.communicate()
+    assert str(found.get(timeout=1)) == DIED
 
 
 def test_a_run_is_a_release(data):

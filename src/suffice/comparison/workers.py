@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from queue import SimpleQueue
 from threading import Thread
 
+from suffice.comparison.candidates import Candidate
 from suffice.comparison.runs import Question, Run, Task, runs
 from suffice.errors import FileError, SufficeError
 
@@ -21,7 +22,7 @@ DIED = "A worker of the comparison ended without a word: there may be too little
 def worked(request: Question, tasks: Sequence[Task], workers: int) -> Iterator[Run]:
     """The runs of all tasks, as they are done; in this process where one worker is enough."""
     sent = _sendable(request) if workers > 1 and len(tasks) > 1 else None
-    if sent is None:
+    if sent is None or _sendable([task.candidate for task in tasks]) is None:
         for task in tasks:
             yield from runs(request, task)
         return
@@ -62,10 +63,10 @@ def _process() -> subprocess.Popen[bytes]:
     )
 
 
-def _sendable(request: Question) -> bytes | None:
-    """None where data are rows of an engine that cannot be sent."""
+def _sendable(asked: Question | Sequence[Candidate]) -> bytes | None:
+    """None where data are rows of an engine that cannot be sent, or a method or its model is."""
     try:
-        return pickle.dumps(request)
+        return pickle.dumps(asked)
     except (TypeError, AttributeError, pickle.PicklingError):
         return None
 
@@ -89,7 +90,7 @@ def _fed(
             while (each := pickle.load(out)) is not None:  # noqa: S301  # of the process that was started here
                 found.put(each)
         found.put(None)
-    except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+    except Exception:  # whoever waits for this thread would wait for ever
         found.put(FileError(DIED))
 
 

@@ -49,8 +49,8 @@ _learnt: Learnt = WeakKeyDictionary()
 """What was fitted to rows: all files of a request are drawn from it."""
 
 
-FIRST = 0, Seed.for_tests(0).derive("imputation")
-"""That of trials."""
+TRIALS = Seed.for_tests(0).derive("imputation")
+"""Numbers of an imputation that never leaves."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class Synthesis(Rowwise):
         Switch(), "keep second moments: what then(Restore()) does beside margins", False, added=True
     )
 
-    imputation: tuple[int, Stream] = field(default=FIRST, repr=False, compare=False)
-    """Which of them a file is of, and the numbers that belong to it."""
+    imputation: tuple[int, Stream | None] = field(default=(0, None), repr=False, compare=False)
+    """Which of them a file is of, and the numbers that belong to it, without which it is for trials."""
 
     @property
     def sets(self) -> int:
@@ -367,7 +367,7 @@ class Synthesis(Rowwise):
         if len(parts) > 1:
             raise UsageError(f"synthesis imputes missing cells of {MOST:,} records at most: leave r out.")
         columns, counted = parts[0]()
-        draws, coding = self.imputation[1].generator("cells"), rows.coding
+        draws, coding = (self.imputation[1] or TRIALS).generator("cells"), rows.coding
         made = completed(columns, models, coding.levels, coding.holes, draws)
         return [lambda: (made, counted)]
 
