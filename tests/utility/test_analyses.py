@@ -122,6 +122,7 @@ def test_aic_drops_what_explains_nothing_and_never_a_part_of_an_interaction():
     [
         ("y", "not understood"),
         ("probit: y ~ x", "not understood"),
+        ("net income ~ x", "The formula 'net income' is not understood."),
         ("lm: y + x ~ z", "needs one column"),
         ("lm: __import__('os') ~ x", "formula"),
         ("lm: y ~ eval(x)", "not accepted"),

@@ -16,11 +16,12 @@ from suffice.progress import Progress
 from suffice.rows.threads import cores
 from suffice.tables.chase import Chase
 from suffice.tables.connected import parts_of
+from suffice.tables.insiders import alone, contributed
 from suffice.tables.pattern import known_ends
 from suffice.tables.secret import EXPOSED, POSSIBLE, PROTECTED, UNJUDGED, Secret
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.solver import Polytope, some_point
-from suffice.tables.table import COUNT, Table
+from suffice.tables.table import Table
 from suffice.tables.targets import Targets
 
 COARSE = 0.01
@@ -283,9 +284,10 @@ class _Look:
         cells = np.flatnonzero(gaps)
         if not len(cells) or (self.whole and not self._named):  # who is counted knows of no one else
             return [], []
-        alone = self._alone(cells)
-        if alone is None:
+        everywhere = alone(self.table, self.name)
+        if everywhere is None:
             return [], ["knowledge of lone contributors: who stands behind the cells is not known"]
+        lone = everywhere[cells]
         known = {target.cells for target in outside if target.verdict == EXPOSED}
         base = [replace(t, low=np.nan, verdict=UNJUDGED, why="") for t in outside if t.cells not in known]
         home = np.full(len(self.table), -1)
@@ -301,18 +303,19 @@ class _Look:
             fresh, more = self.wanted.sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])
             unjudged.update(more)
             targets = [t for t in [*base, *fresh] if t.cells not in known and not any(away[c] for c, _ in t.cells)]
+            targets = self.wanted.against(targets, contributed(self.table, self.name, insider, own))
             return replace(self, progress=None).judged(targets, left, insider)
 
-        found, everyone = list[Secret](), np.unique(alone[alone >= 0])
+        found, everyone = list[Secret](), np.unique(lone[lone >= 0])
         for number, insider in enumerate(everyone):
-            here = told(cells[alone == insider], int(insider))
+            here = told(cells[lone == insider], int(insider))
             found += here
             if self.progress is not None:
                 self.progress("insiders", number + 1, len(everyone))
             if self.hasty and any(target.verdict == EXPOSED for target in here):
                 return found, []
         if self.table.contributors is None and len(everyone) > 1:
-            together = told(cells[alone >= 0], int(everyone[0]))
+            together = told(cells[lone >= 0], int(everyone[0]))
             if any(target.verdict != PROTECTED for target in together):
                 unjudged.add("knowledge of lone contributors: whether one stands behind several cells is not known")
         return found, sorted(unjudged)
@@ -326,13 +329,3 @@ class _Look:
 
     def _unknown(self, gaps: Flags) -> Flags:
         return (gaps | self.table.hidden) & ~self.table.impossible
-
-    def _alone(self, cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """For every cell the one who stands behind it, or -1."""
-        table = self.table
-        if table.contributors is not None and table.holding is not None:
-            name = None if self.name == COUNT else self.name
-            return table.contributors.alone(sparse.csr_array(table.holding[cells]), name)
-        if table.known is None or np.isnan(table.known.units).any():
-            return None
-        return np.where(table.known.units[cells] == 1, cells, -1)  # of different cells different ones

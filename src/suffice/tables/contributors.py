@@ -76,6 +76,18 @@ class Makeup:
             np.maximum.at(fewest, here.row, self.units[here.col])
         return Makeup(value, size, records, fewest, largest, none, none)
 
+    def others(self) -> Makeup:
+        """What stands behind each cell beside its largest contributor; the last one not known is as large as may be."""
+        first, known = self.largest[:, 0], self.largest[:, 1:]
+        size = np.maximum(self.size - first, 0.0)
+        more = ~(self.units <= self.largest.shape[1])
+        last = np.where(more, np.minimum(self.largest[:, -1], np.maximum(size - known.sum(axis=1), 0.0)), 0.0)
+        none = np.zeros((len(first), 1), dtype=bool)
+        marks = (np.hstack([each[:, 1:], none]) for each in (self.asked, self.waived))
+        return Makeup(
+            self.value - first, size, self.records - 1, self.units - 1, np.column_stack([known, last]), *marks
+        )
+
     @classmethod
     def stacked(cls, several: Sequence[Makeup]) -> Makeup:
         """The cells of several, one after the other; of the largest as many as all know."""
@@ -216,6 +228,11 @@ class Contributors:
             mine = here & one[group]
             found[group[mine]] = unit[mine]
         return found
+
+    def of_unit(self, unit: int, groups: sparse.csr_array, name: str | None) -> Array:
+        """What one unit contributes to each group."""
+        here = self.unit == unit
+        return np.asarray(groups @ np.bincount(self.inner[here], self._plain(name)[here], groups.shape[1]))
 
 
 def _repeated(largest: Array, times: Array, asked: Flags, waived: Flags) -> tuple[Array, Flags, Flags]:

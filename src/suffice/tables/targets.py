@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from suffice.tables.contributors import Makeup
 from suffice.tables.secret import Secret
 from suffice.tables.sensitivity import BY_NUMBERS, Sensitivity
 from suffice.tables.table import Table
+
+EQUAL = 1e-12
+"""Share within which a contribution is the largest one."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,41 @@ class Targets:
             lower = below[row] if self.signed else min(below[row], abs(value[row]))
             found[cells] = Secret(cells, float(value[row]), float(lower), float(above[row]))
         return list(found.values()), unjudged
+
+    def against(self, targets: Sequence[Secret], mine: Array) -> list[Secret]:
+        """For one who contributes so much to every cell: what it is the largest contributor of is to it what is left.
+
+        Nobody is protected from itself, and no pattern leaves such a one more room below than what others contribute.
+        """
+        given, people = self.sensitivity, self.table.contributors
+        plain = people is None or bool((people.weight == 1).all())
+        if given is None or not given.rules or self.whole or self.signed or not plain:
+            return list(targets)
+        named = {rule.name for rule in given.rules}
+        asked = [
+            t for t in targets
+            if any(mine[c] for c, _ in t.cells) and (t.is_sum or named.issuperset(given.why[t.cells[0][0]]))
+        ]  # fmt: skip
+        if not asked:
+            return list(targets)
+        sums = sparse.lil_array((len(asked), len(self.table)))
+        for row, target in enumerate(asked):
+            for cell, sign in target.cells:
+                sums[row, cell] = sign
+        parts = sparse.csr_array(sums)
+        whole = self.table.makeup(self.name, given.weights, parts)
+        if not whole.largest.shape[1]:
+            return list(targets)
+        first = (np.asarray(parts @ mine) >= whole.largest[:, 0] * (1 - EQUAL)) & ~whole.waived[:, 0]
+        rest = whole.others()
+        flags = [rule.sensitive(rest) for rule in given.rules]
+        judged, (below, above) = np.any(flags, axis=0), self._levels(rest, flags)
+        eased: dict[int, Secret | None] = {
+            id(t): replace(t, lower=min(t.lower, float(low)), upper=min(t.upper, float(high))) if open_ else None
+            for t, mine_, open_, low, high in zip(asked, first, judged, below, above, strict=True)
+            if mine_
+        }
+        return [t for each in targets if (t := eased.get(id(each), each)) is not None]
 
     def _levels(self, pooled: Makeup, flags: Sequence[Flags]) -> tuple[Array, Array]:
         """Lower and upper protection levels: of the rules that are met, the largest."""

@@ -64,7 +64,7 @@ class Analysis:
         model, terms = found[1] or "lm", parse_formula(found[3])
         if model == "glm-binomial" and re.search(r"[=<>!]", found[2]):
             return cls(written, model, parse_condition(found[2]), terms)
-        left = parse_formula(f"{found[2]} - 1").terms if found[2].strip() else ()
+        left = parse_formula(found[2].strip()).terms if found[2].strip() else ()
         if len(left) != 1 or len(left[0]) != 1 or left[0][0].transform == "C":
             raise UsageError(f"The analysis {written!r} needs one column, or a transform of one, before ~. {WRITTEN}")
         own = left[0][0]

@@ -12,10 +12,11 @@ from scipy import sparse
 from suffice.algebra.array import Array, Flags
 from suffice.progress import Progress
 from suffice.tables.audit import Audit, audit
+from suffice.tables.insiders import alone
 from suffice.tables.pattern import known_ends
 from suffice.tables.secret import POSSIBLE, Secret
 from suffice.tables.sensitivity import Sensitivity
-from suffice.tables.table import COUNT, Table
+from suffice.tables.table import Table
 from suffice.tables.targets import Targets
 
 SLACK = 1e-4
@@ -113,11 +114,10 @@ class PatternRequest:
     def _own(self, name: str, target: Secret) -> tuple[int, ...]:
         if target.insider is None:
             return ()
-        table = self.table
-        if table.contributors is None or table.holding is None:
-            return (target.insider,)
         if name not in self._alone:
-            self._alone[name] = table.contributors.alone(table.holding, None if name == COUNT else name)
+            found = alone(self.table, name)
+            assert found is not None  # there is an insider
+            self._alone[name] = found
         return tuple(np.flatnonzero(self._alone[name] == target.insider).tolist())
 
     def audits(self, gaps: Flags, points: Mapping[str, Sequence[Array]], hasty: bool = False) -> dict[str, Audit]:
