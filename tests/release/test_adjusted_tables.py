@@ -39,6 +39,10 @@ def test_an_adjusted_table_leaves_with_its_certificate(tmp_path: Path):
     own = (tmp_path / "own.html").read_text()
     assert "objective l1" in own
     assert 'changed sensitive"' in own
+    assert "<h2>What the method did</h2>" in own
+    assert "audit" not in own
+    assert "suppressed" not in f"{paper.summary} {' '.join(paper.head)}"
+    assert "suppressed;" not in text
     result = verify_table(release.made.table, tmp_path / "out.csv", "v", changed=True)
     assert result.passes
     assert not verify_table(release.made.table, tmp_path / "out.csv", "v").passes

@@ -43,7 +43,8 @@ class TableCertificate(Certificate):
     @property
     def summary(self) -> str:
         many = f"{count_of(self.cells, 'cell')} of {', '.join(self.confidential)} by {' and '.join(self.given)}"
-        said = [f"{self.file or 'The release'} is a table of {many}, {self.suppressed:,} of them suppressed."]
+        some = f", {self.suppressed:,} of them suppressed" * bool(self.suppressed)
+        said = [f"{self.file or 'The release'} is a table of {many}{some}."]
         said += [self.about] if self.about else []
         if self.answered:
             said += ["Its suppressed cells are NOT shown to be protected: the audit is not passed."]
@@ -58,8 +59,8 @@ class TableCertificate(Certificate):
     @property
     def head(self) -> list[str]:
         return [
-            f"  {self.cells:,} cells, {self.suppressed:,} suppressed, {count_of(self.equations, 'equation')} . "
-            f"values: {', '.join(self.confidential)}",
+            f"  {count_of(self.cells, 'cell')}{f', {self.suppressed:,} suppressed' * bool(self.suppressed)}, "
+            f"{count_of(self.equations, 'equation')} . values: {', '.join(self.confidential)}",
             f"  dimensions: {' x '.join(self.given)} . method: {self.method}",
         ]
 

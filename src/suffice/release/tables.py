@@ -149,8 +149,9 @@ class TableRelease(Exhibit):
 
     def _page(self, certificate: TableCertificate) -> str:
         audits = [(name, each.text() if each else "not audited") for name, each in self.audits.items()]
-        audits += [(self.method.name, self.made.told)] if self.made.told else []
-        return private_table(certificate, self.findings, self.pictures(private=True), audits)
+        done = [(self.method.name, self.made.told)] if self.made.told else []
+        accounts = [("The audit", audits), ("What the method did", done)]
+        return private_table(certificate, self.findings, self.pictures(private=True), accounts)
 
     @property
     def _kept_files(self) -> list[Labelled]:

@@ -36,11 +36,11 @@ def private_table(
     certificate: Document,
     findings: Iterable[object],
     pictures: Sequence[TablePicture],
-    audits: Sequence[tuple[str, str]],
+    accounts: Sequence[tuple[str, Sequence[tuple[str, str]]]],
 ) -> str:
     """The page for the data holder as HTML.
 
-    audits: for each value what its audit says
+    accounts: under each heading, by name, what was found: a value's audit, or what the method did
     """
     told = certificate.as_dict(exact=True)
-    return render("private_table.html", certificate=told, findings=list(findings), pictures=pictures, audits=audits)
+    return render("private_table.html", certificate=told, findings=list(findings), pictures=pictures, accounts=accounts)
