@@ -19,6 +19,7 @@ from suffice.tables.adjust.kernel import TableKernel
 from suffice.tables.adjust.search import AdjustmentSearch
 from suffice.tables.adjust.whole import network
 from suffice.tables.columns import columns_of_file, numbers_of
+from suffice.tables.methods.adjust import Adjust
 from suffice.tables.pattern import levels_of
 from suffice.tables.sensitivity import Prior, Sensitivity, find_sensitive
 from suffice.tables.solver import Contradiction, NoAnswer
@@ -334,6 +335,7 @@ def test_other_directions_are_tried_where_some_have_no_exact_moments(monkeypatch
     monkeypatch.setattr("suffice.tables.adjust.moments.HOLDS", 1)
     assert holds(adjust(table, secret, **how))
     monkeypatch.setattr(AdjustmentSearch, "_chosen", once(chosen))
+    monkeypatch.setattr("suffice.tables.adjust.easing._at_levels", lambda _: None)  # nor smaller sizes
     with pytest.raises(InfeasibleError, match=r"exact moments: .* the first: v of d0=.*\nRaise q"):
         adjust(table, secret, **how)
 
@@ -347,6 +349,48 @@ def test_moments_are_kept_where_no_changes_have_their_linear_parts():
     found = adjust(table, secret, keep="moments", seed=Seed.for_tests(0))
     assert holds(found)
     assert max(ratio for _, ratio in found.kept.values()) <= 30
+
+
+TIGHT = [((4, 5), 3, 2, 1.0), ((3, 4), 11, 2, 0.1), ((4, 5), 7, 4, 0.2), ((4, 5), 10, 1, 0.05)]
+
+
+@pytest.mark.parametrize(("shape", "number", "secret", "capacity"), TIGHT)
+def test_exact_moments_are_found_for_every_key_or_none(
+    shape: tuple[int, ...], number: int, secret: int, capacity: float
+):
+    """They have room for the levels, and not for all sizes up to half above: smaller ones are drawn."""
+    table = made(number, shape)
+    tight, parts = some(table, secret=secret, seed=number), set[float]()
+    p, none = tight.upper[tight.sensitive], np.zeros(len(table), dtype=bool)
+    for key in range(10):
+        found = adjust(table, tight, keep="moments", capacity=capacity, seed=Seed.for_tests(key))
+        assert holds(found)
+        assert max(ratio for _, ratio in found.kept.values()) <= 30
+        parts.add(found.reach)
+        assert (np.abs(found.changes["v"][tight.sensitive]) > p).all()
+        assert ("they are drawn from the first" in found.text()) == (found.reach < 1)
+        if found.reach < 1 and len(parts) == 2:
+            method = Adjust(keep="moments", capacity=capacity)
+            release = publish(table, none, tight, "v", method=method, seed=Seed.for_tests(key))
+            assert ("least-sizes", "warn") in [(each.rule, each.level) for each in release.findings]
+    assert len(parts) == 2  # one part for all keys that need it
+    assert min(parts) in (0.5, 0.25)
+    for key in range(3):
+        with pytest.raises(InfeasibleError, match=r"could not be kept|cannot hold"):
+            adjust(table, tight, keep="moments", capacity=0.1 * capacity, seed=Seed.for_tests(key))
+
+
+def test_sizes_that_only_the_levels_have_room_for_are_not_released(monkeypatch: pytest.MonkeyPatch):
+    table = made(3, (4, 5))
+    tight, none = some(table, secret=2, seed=3), np.zeros(len(table), dtype=bool)
+    how: dict[str, Any] = {"seed": Seed.for_tests(1)}
+    with monkeypatch.context() as near:
+        near.setattr("suffice.tables.adjust.easing.REACHES", (1 / 64,))
+        findings = publish(table, none, tight, "v", method=Adjust(keep="moments"), **how).findings
+        assert ("least-sizes", "stop") in [(each.rule, each.level) for each in findings]
+    monkeypatch.setattr("suffice.tables.adjust.easing.REACHES", ())
+    with pytest.raises(InfeasibleError, match="no more than their levels, which would tell them"):
+        adjust(table, tight, keep="moments", **how)
 
 
 def once(chosen: Any) -> Any:

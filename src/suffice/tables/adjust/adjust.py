@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from suffice.algebra.array import Array
-from suffice.errors import GuardError, InfeasibleError, UsageError
+from suffice.errors import GuardError, UsageError
 from suffice.progress import Progress
 from suffice.seed import Seed
-from suffice.statistics.statistic import BOUND
 from suffice.tables.adjust.adjustment import Adjustment
+from suffice.tables.adjust.easing import with_room
 from suffice.tables.adjust.moments import CellSets
 from suffice.tables.adjust.request import TILT, AdjustmentRequest, stream_of
 from suffice.tables.adjust.search import AdjustmentSearch
@@ -83,13 +83,9 @@ def adjust(
     limits = capacity, fixed, known or {}
     family = CellSets.of(table, request.names, sets) if keep else None
     search = AdjustmentSearch(request, limits, family, signs, Budget(seconds, (1 - SHARE) * gap, progress), repair)
-    problem, choice = search.chosen(request.problem(*limits), request.problem(*limits, ends=False))
-    y, places = search.finished(problem, choice.y)
+    search, problem, choice, y, places = with_room(search)
     statistics = family.promise(keep, not whole) if family and keep else None
     kept = statistics.ratios(problem.original, problem.original + y) if statistics else {}
-    lost = ", ".join(name for name, (_, ratio) in kept.items() if ratio > BOUND)
-    if lost and not whole:
-        raise InfeasibleError(f"Not kept to the last digits: {lost}.\nName fewer sets, or raise q or the capacities.")
     return Adjustment(
         table,
         given,
@@ -108,6 +104,7 @@ def adjust(
         choice.stopped,
         q,
         search.open_at_best(),
+        search.asked.reach,
     )
 
 

@@ -37,6 +37,7 @@ class Adjustment:
     q: times its level, what a sensitive cell changes by at most
     open_at_best: bits of the original that exact statistics could leave open, whatever the key
     stopped: whether the search was ended by hand
+    reach: of the sizes between a level and half as much again, the part that they are drawn from
     """
 
     table: Table
@@ -57,6 +58,7 @@ class Adjustment:
     stopped: bool = False
     q: float = 2.0
     open_at_best: float = inf
+    reach: float = 1.0
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -154,7 +156,12 @@ class Adjustment:
             known += ": proven" * (self.gap < 1e-6)
         known += "; ended by hand" * self.stopped
         lines.append(f"objective {self.objective}: {self.cost:,.7g} ({known})")
-        if self.eased:
+        if self.reach < 1:
+            lines.append(
+                f"exact moments had no room for sizes up to half above the levels: they are drawn from the first "
+                f"{self.reach:.2g} of that"
+            )
+        elif self.eased:
             lines.append(f"{count_of(self.eased, 'sensitive cell')} without room for the size that was drawn")
         if self.freed:
             lines.append(f"the ordering did not fit: the directions of {self.freed:,} smallest cells were chosen")

@@ -32,7 +32,11 @@ Limits = tuple[float | Mapping[str, Array], Sequence[int], Mapping[str, tuple[Ar
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
 class AdjustmentRequest:
-    """What is asked of the cells of a table."""
+    """What is asked of the cells of a table.
+
+    reach: of the sizes that are drawn between a level and half as much again, the part, from the level up, to draw from
+    largest: the largest of these sizes in place of those that the key draws
+    """
 
     table: Table
     given: tuple[Sensitivity, ...]
@@ -43,6 +47,8 @@ class AdjustmentRequest:
     whole: bool
     stream: Stream
     tilt: float
+    reach: float = 1.0
+    largest: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,6 +115,7 @@ class AdjustmentRequest:
             only = bare[0] & ~bare[1], bare[1] & ~bare[0]  # there it would be at its bound, always the same
             most = [np.where(none, 0.0, far) for none, far in zip(only, most, strict=True)]
             first, last = self.draws("sizes")[own], self.draws("ends")[own]
+            first = self.reach * (np.ones(len(first)) if self.largest else first)
             least = [p + first * np.clip(far - p, 0.0, (WIDE - 1) * p) for p, far in zip(least, most, strict=True)]
             pairs = zip(least, most, strict=True)
             most = [np.where(secret, far - end * last * np.maximum(far - low, 0.0), far) for low, far in pairs]

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.algebra.array import Array, Flags
 from suffice.errors import InfeasibleError, count_of
 from suffice.rows.threads import one_blas_thread
+from suffice.statistics.statistic import BOUND
 from suffice.tables.adjust.adjustment import LEVELS
 from suffice.tables.adjust.explain import explain, possible
 from suffice.tables.adjust.kernel import FINEST, TableKernel, drift, rounded, steps
@@ -31,6 +32,9 @@ NEAR = 0.01
 """Gap of the programme where second moments are kept: its linear parts are not the last word."""
 TURNS, TURN = 3, 0.3
 """How often other directions are tried where some have no exact statistics, and what the key adds to their cost."""
+
+Failed = tuple[Contradiction, Signs, Array]
+"""What had no answer, in which directions, and at which changes its equations were linearised."""
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -54,6 +58,40 @@ class AdjustmentSearch:
         """Large tables are adjusted block by block."""
         large = len(self.asked.table) * len(self.asked.given) > LARGE
         return "blocks" if self.how == "best" and large and self.family is None else self.how
+
+    def found(self, start: Array | None = None) -> tuple[Problem, Directions, Array, dict[str, int]]:
+        """Directions and changes, to the last digits; from changes that have room, where such are known."""
+        problem = self.asked.problem(*self.limits, ends=False)
+        if start is None:
+            problem, choice = self.chosen(self.asked.problem(*self.limits), problem)
+        else:
+            choice = Directions(start, np.nan, np.nan, eased=int(problem.sensitive.sum()))
+        y, places = self.finished(problem, choice.y)
+        if self.family is not None and self.asked.keep is not None and not self.asked.whole:
+            kept = self.family.promise(self.asked.keep).ratios(problem.original, problem.original + y)
+            lost = ", ".join(name for name, (_, ratio) in kept.items() if ratio > BOUND)
+            if lost:
+                raise InfeasibleError(
+                    f"Not kept to the last digits: {lost}.\nName fewer sets, or raise q or the capacities."
+                )
+        return problem, choice, y, places
+
+    def exact_near(self, y: Array) -> Array:
+        """Changes in the directions of these that have all statistics exactly, and room for all sizes."""
+        asked, family = self.asked, self.family
+        assert family is not None
+        assert asked.keep is not None
+        problem, kernels = asked.problem(*self.limits, ends=False), [TableKernel(asked.table)] * len(asked.given)
+        with one_blas_thread():
+            found = newton(problem, family, asked.keep, kernels, self._approached(problem, asked.keep, y)[0])
+            if not exactly(problem, family, asked.keep, kernels, found):
+                raise Contradiction("In these directions no changes have exact statistics.")
+        return found
+
+    def nearest_in(self, signs: Signs) -> Array:
+        """Changes in these directions that miss the linear parts of second moments least."""
+        problem = self._with_statistics(self.asked.problem(*self.limits, ends=False))
+        return problem.nearest(self._seconds, signs, seconds=self.limit.seconds)
 
     def chosen(self, problem: Problem, wide: Problem) -> tuple[Problem, Directions]:
         """Directions and changes; second moments are in the programme with their linear parts.
@@ -188,25 +226,19 @@ class AdjustmentSearch:
         room = self.asked.problem(*self.limits, ends=False)
         wide = replace(problem, low=room.low, high=room.high)
         first: tuple[Problem, Array] | None = None
-        why: tuple[Contradiction, Signs, Array] | None = None
+        why: Failed | None = None
         for number, given in enumerate((problem, problem, wide, *[wide] * TURNS)):
-            start = at = y
+            start = y
             try:
                 if number:
                     turned = 2 * self.asked.draws(f"turn {number}") - 1 if number > 2 else 0.0
                     more = np.where(problem.sensitive, TURN * turned, 0.0)
                     tilted = replace(given, tilt=more if problem.tilt is None else problem.tilt + more)
                     start = self._turned(self._with_statistics(tilted, y if number < 3 else None))
-                signs = problem.signs_of(start)
-                for _ in range(3 if keep == "moments" else 0):
-                    at, near = start, self._with_statistics(given, start)
-                    try:
-                        start = squares(near, signs) if self.asked.objective == "l2" else near.solve(signs)[0]
-                    except Contradiction as error:
-                        why = why or (error, signs, at)
-                        start = near.nearest(self._seconds, signs)
+                start, failed = self._approached(given, keep, start)
+                why = why or failed
             except Contradiction as error:
-                why = why or (error, problem.signs_of(at), at)
+                why = why or (error, problem.signs_of(start), start)
                 continue
             except NoAnswer:
                 continue
@@ -217,6 +249,18 @@ class AdjustmentSearch:
         if why is not None:
             raise self.why(problem, *why[1:]) from why[0]
         return first or (problem, y)
+
+    def _approached(self, given: Problem, keep: str, start: Array) -> tuple[Array, Failed | None]:
+        """Second moments' equations linearised at the last changes, in their directions; and where nothing met them."""
+        signs, why = given.signs_of(start), None
+        for _ in range(3 if keep == "moments" else 0):
+            at, near = start, self._with_statistics(given, start)
+            try:
+                start = squares(near, signs) if self.asked.objective == "l2" else near.solve(signs)[0]
+            except Contradiction as error:
+                why = why or (error, signs, at)
+                start = near.nearest(self._seconds, signs)
+        return start, why
 
     def _turned(self, problem: Problem) -> Array:
         """Directions and changes that meet all linear parts; of second moments, else as nearly as can be."""

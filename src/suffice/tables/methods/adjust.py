@@ -73,7 +73,7 @@ class Adjust(TableMethod):
         made = self._adjusted(table, given, seed, progress)
         none = np.zeros(len(table), dtype=bool)
         facts = {"least": float(self.sizes == "least"), "one_way": float(made.one_way), "at_level": made.at_level}
-        facts["bits_left"] = made.bits_left
+        facts |= {"bits_left": made.bits_left, "reach": made.reach}
         if self.signs != "ordering" and any(int(each.sensitive.sum()) > 1 for each in given):
             facts["least_cost"] = 1.0
         check = ["--protection", ",".join(["LEVELS"] * len(values))]  # columns of the original file
