@@ -195,6 +195,19 @@ def test_semicolons_and_decimal_points(csv):
     assert notes == ("Read with ; between columns and decimal points.",)
 
 
+def test_codes_with_points_do_not_undo_decimal_commas(csv):
+    """Activities such as 10.1, days such as 31.12 and thousands such as 1.234 beside amounts with decimal commas."""
+    table, notes = read_table(csv("activity;day;amount\n10.1;31.12;2,5\n10.10;01.01;1,25\n"))
+    assert table["activity"].to_pylist() == ["10.1", "10.10"]
+    assert table["amount"].to_pylist() == [2.5, 1.25]
+    assert notes[1:] == tuple(
+        f"Column {name!r} has points beside decimal commas and is read as text." for name in ("activity", "day")
+    )
+    table, notes = read_table(csv("x;thousands\n10.1;1,234\n10.2;2,500\n"))  # these commas may be no decimal ones
+    assert table["x"].to_pylist() == [10.1, 10.2]
+    assert notes == ("Read with ; between columns and decimal points.",)
+
+
 def test_a_semicolon_inside_a_quoted_name(csv):
     assert read_table(csv('"a;b;c;d",e\n1,2\n'))[0].column_names == ["a;b;c;d", "e"]
 

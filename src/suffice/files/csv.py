@@ -23,7 +23,7 @@ LONGEST_LINE = 100_000_000
 LARGEST_BLOCK = 2**31 - 1
 CHUNK = 1 << 20
 HEAD = 1000
-POINT, CODE = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"0\d+")
+POINT, COMMA, CODE = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[+-]?\d*,(\d{1,2}|\d{4,})"), re.compile(r"0\d+")
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 
 
@@ -33,12 +33,14 @@ class Dialect:
 
     names: of the columns
     codes: those of them whose numbers have leading zeros, and are therefore text
+    pointed: those with points in a file of decimal commas, such as codes of activities: text
     """
 
     delimiter: str
     decimal: str
     names: tuple[str, ...]
     codes: tuple[str, ...] = ()
+    pointed: tuple[str, ...] = ()
     encoding: str | None = None
 
     @classmethod
@@ -48,16 +50,21 @@ class Dialect:
         names, cells = _head(path, found, encoding)
         if not names or all(NUMBER.fullmatch(name.strip()) for name in names):
             raise InputError(f"{path.name} does not begin with column names. Put them into the first line.")
-        decimal = "," if found == ";" and not _any(POINT, cells) else "."
-        columns = zip(*(row for row in cells if len(row) == len(names)), strict=True)
-        codes = [name for name, column in zip(names, columns, strict=False) if _any(CODE, [column])]
-        return cls(found, decimal, tuple(names), tuple(codes), encoding)
+        whole = [row for row in cells if len(row) == len(names)]
+        columns = dict(zip(names, zip(*whole, strict=True), strict=False))
+        pointed, codes = ([name for name, column in columns.items() if _any(p, [column])] for p in (POINT, CODE))
+        commas = found == ";" and (not pointed or _any(COMMA, cells))  # three digits may be thousands
+        return cls(
+            found, "," if commas else ".", tuple(names), tuple(codes), tuple(pointed) if commas else (), encoding
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
         decimal = {",": "commas", ".": "points"}[self.decimal]
         how = [f"Read with ; between columns and decimal {decimal}."] if self.delimiter == ";" else []
-        return (*how, *(f"Column {name!r} has leading zeros and is read as text." for name in self.codes))
+        zeros = (f"Column {name!r} has leading zeros and is read as text." for name in self.codes)
+        points = (f"Column {name!r} has points beside decimal commas and is read as text." for name in self.pointed)
+        return (*how, *zeros, *points)
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ def _read(path: Path, dialect: Dialect, scan: Scan) -> pa.Table:
         null_values=MISSING,
         strings_can_be_null=True,
         decimal_point=dialect.decimal,
-        column_types=dict.fromkeys(dialect.codes, pa.string()),
+        column_types=dict.fromkeys([*dialect.codes, *dialect.pointed], pa.string()),
     )
     for block in (4 * scan.longest, path.stat().st_size + 1):  # a record of many lines may need the second
         read = pacsv.ReadOptions(block_size=min(block, LARGEST_BLOCK), encoding=dialect.encoding or "utf8")
