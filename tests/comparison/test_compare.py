@@ -131,6 +131,35 @@ def test_one_comparison_at_a_time_works_in_a_folder(data, tmp_path):
     assert len(suffice.compare(data, ROLES, "ipso", 1, seed=key(), folder=tmp_path, **QUICK)) == 1
 
 
+@pytest.mark.parametrize("text", ["one line without an end", '{"step": 1}\n{"step": 2}', "[" * 200_000 + "\n"])
+def test_a_file_of_others_stays_as_it_is(data, tmp_path, text):
+    """It has the name of a file of runs: its last line was cut off as if it were half a run."""
+    file = tmp_path / "runs.jsonl"
+    file.write_text(text)
+    with pytest.raises(UsageError, match="Name another folder"):
+        suffice.compare(data, ROLES, "ipso", 1, seed=key(), folder=tmp_path, **QUICK)
+    assert file.read_text() == text
+
+
+def test_nested_lines_are_refused(data, tmp_path):
+    (tmp_path / "runs.jsonl").write_text('{"suffice": "comparison", "of": "x"}\n' + "[" * 200_000 + "\n")
+    with pytest.raises(UsageError, match="changed since"):
+        suffice.compare(data, ROLES, "ipso", 1, seed=key(), folder=tmp_path, **QUICK)
+
+
+@pytest.mark.parametrize("name", ["runs.jsonl", "comparison.key"])
+def test_links_and_pipes_in_a_folder_are_refused(data, tmp_path, name):
+    """A link led the runs into another file; a pipe was read without end."""
+    other, folder = tmp_path / "other", tmp_path / "folder"
+    other.write_text("")
+    for number, make in enumerate([lambda at: at.symlink_to(other), os.mkfifo]):
+        (folder / str(number)).mkdir(parents=True)
+        make(folder / str(number) / name)
+        with pytest.raises(FileError, match="is no file"):
+            suffice.compare(data, ROLES, "ipso", 1, folder=folder / str(number), **QUICK)
+    assert not other.read_text()
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -15,6 +15,8 @@ from suffice.errors import FileError, UsageError, escaped, failing, path_of
 from suffice.seed import Seed
 
 KEY, RUNS = "comparison.key", "runs.jsonl"
+BEGIN = b'{"suffice": "comparison", "of": "'
+"""Of a file of runs; nothing is cut off, or added to, another one of that name."""
 OTHER = (
     "The folder {name} has runs of another comparison: other data, roles, accepted findings or another key.\n"
     "Name another folder."
@@ -39,6 +41,9 @@ class Store:
             where.mkdir(parents=True, exist_ok=True)
         if any(where.iterdir()) and not ((where / RUNS).exists() or (where / KEY).exists()):
             raise FileError(f"{escaped(where.name)} is not empty, and has no runs of a comparison.\nName another.")
+        for each in (where / KEY, where / RUNS):  # a link would lead the runs into another file, and a pipe never ends
+            if each.is_symlink() or (each.exists() and not each.is_file()):
+                raise FileError(f"{each.name} in the folder {escaped(where.name)} is no file.\nName another folder.")
         with failing("The runs of the comparison cannot be written"):
             file = os.fdopen(os.open(where / RUNS, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "r+b")
         with file:
@@ -70,6 +75,8 @@ class Store:
         with failing("The runs of the comparison cannot be read"):
             self._file.seek(0)
             whole = self._file.read()
+            if whole[: len(BEGIN)] != BEGIN[: len(whole)]:
+                raise UsageError(CHANGED.format(name=escaped(self.folder.name)))
             end = whole.rfind(b"\n") + 1
             if end < len(whole):  # a line that was being written when the comparison was ended
                 self._file.truncate(end)
@@ -86,7 +93,7 @@ class Store:
             listed = ("stops", "keeps", "lacking")
             runs = [line["run"] for line in lines]
             return [Run(**{**run, **{key: tuple(run[key]) for key in listed}}) for run in runs]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise UsageError(CHANGED.format(name=name)) from None
 
     def kept(self, found: Iterator[Run]) -> Iterator[Run]:
