@@ -8,6 +8,7 @@ import pytest
 
 from suffice import Margins, Roles, protect
 from suffice.errors import GuardError
+from suffice.risk.nested_tables import nested_tables
 
 NAMES = ["job", "town", "illness"]
 
@@ -102,3 +103,30 @@ def test_numbers_of_levels_have_no_giants() -> None:
     found = protect(frame, Roles(confidential=["roof", "walls"]), Margins(keep=[["roof", "walls"]])).findings
     assert "giants" not in {finding.rule for finding in found}
     assert "giants" in {f.rule for f in protect(frame, Roles(confidential=["roof", "walls"]), Margins()).findings}
+
+
+def bands(between: int) -> pd.DataFrame:
+    """Up to 29 years and up to 30, which differ by so many persons."""
+    rng = np.random.default_rng(4)
+    age = np.r_[np.full(between, 30), rng.integers(20, 29, 200), rng.integers(31, 60, 400)]
+    frame = pd.DataFrame({"young": age < 30, "younger": age < 31, "illness": rng.choice(list("pqrs"), len(age))})
+    return frame.replace({True: "yes", False: "no"})
+
+
+@pytest.mark.parametrize(("between", "level"), [(1, "stop"), (2, "stop"), (3, None), (60, None)])
+def test_two_tables_whose_classes_differ_by_one_person(between: int, level: str | None) -> None:
+    """Subtracted, they say what the one between them has, though no cell of either is rare."""
+    frame, roles = bands(between), Roles(confidential=["young", "younger", "illness"])
+    release = protect(frame, roles, Margins(keep=[["young", "illness"], ["illness", "younger"]]))
+    one, other = (pd.crosstab(release.frame[name], release.frame["illness"]).loc["yes"] for name in frame.columns[:2])
+    assert (other - one).sum() == between
+    assert (other - one)[frame["illness"][0]] >= 1
+    assert {finding.rule: finding.level for finding in release.findings}.get("rare-cells") == level
+
+
+def test_classes_that_have_nothing_to_do_with_each_other_are_not_nested() -> None:
+    rng = np.random.default_rng(5)
+    for n in (20, 50, 200):
+        for levels in (2, 5, 10):
+            codes = {name: np.unique(rng.integers(levels, size=n), return_inverse=True)[1] for name in "abcd"}
+            assert not nested_tables([("a", "b"), ("b", "c"), ("a", "d")], "abcd", codes.__getitem__)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def rare_cells(risk: Assessment) -> Finding | None:
-    """A record that is told by all columns of a kept table but one: stop. Cells of one or two that tell none: warn.
-    Records that are told so together with others: note.
+    """A record that is told by all columns of a kept table but one, or by the difference of two tables: stop. Cells
+    of one or two that tell none: warn. Records that are told so together with others: note.
 
     Whoever knows the other columns of such a record reads the last one off the table. A rare cell whose parts are
     common says that there is such a record, and of nobody what he has.
@@ -22,6 +22,8 @@ def rare_cells(risk: Assessment) -> Finding | None:
     rare = {name: cells for name, (cells, _) in risk.rare.tables.items() if cells}
     told = {name: records for name, (_, records) in risk.rare.tables.items() if records}
     alike = {name: records for name, records in risk.rare.alike.items() if records}
+    if risk.rare.nested and not told:
+        return _nested(risk.rare.nested)
     if not rare and not told:
         return _alike(alike) if alike else None
     what = "Leave the table out, keep tables of fewer of its columns, or join its rare values first"
@@ -34,6 +36,17 @@ def rare_cells(risk: Assessment) -> Finding | None:
         return Finding("rare-cells", "stop", f"{known}, and the table says the last one.", f"{what}.", {**figures})
     said = f"{count(figures['cells'], 'cell')} of one or two records in {listed(rare)}."
     return Finding("rare-cells", "warn", said, f"{what}, if it must not be known that there are such.", {**figures})
+
+
+def _nested(tables: Mapping[str, int]) -> Finding:
+    records = max(tables.values())
+    return Finding(
+        "rare-cells",
+        "stop",
+        f"{count(records, 'record')} told by {listed(tables)}: classes of one lie inside the other's but for it.",
+        "Keep one of the two tables, or classes that are the same or differ by more records.",
+        {"cells": 0, "told": records},
+    )
 
 
 def _alike(tables: Mapping[str, int]) -> Finding:

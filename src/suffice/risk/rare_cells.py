@@ -13,6 +13,7 @@ from suffice.algebra.array import Flags
 from suffice.algorithms.margins import Codes, branches, cell_numbers, largest
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
+from suffice.risk.nested_tables import nested_tables
 from suffice.risk.replicated_uniques import replicated_uniques
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
@@ -36,6 +37,7 @@ class RareCells:
     columns: those of tables of two columns and more: categories, if they be numbers
     alike: by the names of a table's columns, records whose last one it tells though they are not rare: all who share
         the others, three and more, share that one, which not everybody has
+    nested: by the names of two tables, records that are the difference of their cells
     """
 
     tables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class RareCells:
     instead: tuple[tuple[str, ...], ...] = ()
     columns: tuple[str, ...] = ()
     alike: Mapping[str, int] = field(default_factory=dict)
+    nested: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def beyond(self) -> float:
@@ -73,7 +76,8 @@ def rare_cells(done: Protected, method: Method) -> RareCells:
     released = fingerprints(len(next(iter(after.values()))), (number_words(as_float(y)) for y in after.values()))
     real = _again(own, released)
     dealt = _again(own, fingerprints(done.rows.n, (rng.permutation(words) for words in before)))
-    return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead, joint, alike)
+    nested = nested_tables(tables, names, codes)
+    return RareCells(found, *real, dealt[1] / max(1, dealt[0]), instead, joint, alike, nested)
 
 
 def _smaller(tables: Tables, told: Callable[[tuple[str, ...]], int], fixed: tuple[str, ...]) -> Tables:
