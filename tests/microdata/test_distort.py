@@ -114,6 +114,13 @@ def test_a_fit_that_is_too_far_is_refused() -> None:
     assert isinstance(fitted(x, ["normal"], CRITERIA[1])[0], FamilyFit)
 
 
+def test_one_record_in_a_gap_brings_few_others_there() -> None:
+    rng = np.random.default_rng(1)
+    x = np.concatenate([rng.normal(0, 1, 700), rng.normal(30, 2, 700), [12.0]])
+    drawn = frequencies(x).draw(len(x), rng)
+    assert ((drawn > 8) & (drawn < 22)).mean() < 0.02  # joined to the fuller neighbour they would be 7 %
+
+
 def test_categories_are_drawn_by_their_frequencies() -> None:
     frame = pd.DataFrame({"sex": ["f"] * 60 + ["m"] * 38 + ["x"] * 2, "age": np.arange(100.0) + 0.5})
     made = protect(frame, Roles(confidential=["sex", "age"]), Distort(m=1000)).frame

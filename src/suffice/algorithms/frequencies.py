@@ -56,7 +56,7 @@ def frequencies(x: Array) -> Frequencies:
     values that a twentieth of the records share, which stay what they are.
 
     The interval with most records times its width is halved, until there are as many as n tells, 8 to 20; one with one
-    or two records, which would tell where these are, is then joined to its neighbours.
+    or two records, which would tell where these are, is then joined to the neighbour with fewer.
 
     >>> frequencies(np.array([0.0] * 50 + [10.0] * 49 + [700.0])).share.tolist()
     [0.5, 0.5]
@@ -91,10 +91,17 @@ def _halved(x: Array, count: int) -> Array:
 
 
 def _joined(x: Array, ends: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The same without intervals of one or two records, and how many records are below each end."""
+    """The same without intervals of one or two records, and how many records are below each end.
+
+    Each is joined to the neighbour with fewer records, since these are then drawn where few of them were.
+
+    >>> _joined(np.array([0.0, 1, 1, 2, 2, 3, 15, 20, 20, 20]), np.array([0.0, 5.0, 18.0, 21.0]))[0].tolist()
+    [0.0, 5.0, 21.0]
+    """
     place = np.append(np.searchsorted(x, ends[:-1]), len(x))  # the largest value is inside
-    while len(few := np.flatnonzero((np.diff(place) > 0) & (np.diff(place) < OWN))) and len(place) > 2:
-        gone = int(few[-1]) or 1  # where an interval begins that is joined to the one below; the first, to that above
+    while len(few := np.flatnonzero(((many := np.diff(place)) > 0) & (many < OWN))) and len(place) > 2:
+        beside = np.pad(many, 1, constant_values=len(x) + 1)[few[-1] : few[-1] + 3 : 2]
+        gone = int(few[-1]) + int(beside[1] < beside[0])  # the end that is between them
         ends, place = np.delete(ends, gone), np.delete(place, gone)
     return ends, place
 
