@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from suffice.demo import firms
 from suffice.errors import InputError, UsageError
 from suffice.tables.audit import audit
+from suffice.tables.columns import numbers_of
 from suffice.tables.rules import (
     DirectDisclosure,
     Dominance,
@@ -353,3 +355,9 @@ def test_a_value_that_says_how_many_a_record_stands_for_is_a_count():
 def test_codes_that_differ_by_nothing_that_is_seen_are_refused():
     with pytest.raises(InputError, match="NUL byte"):
         Table.of_records({"a": ["x", "x\0"], "v": [1, 2]}, ["a"], ["v"])
+
+
+@pytest.mark.parametrize(("value", "said"), [(2**53 + 1, "beyond 2\\^53"), ("many", "text that is no number")])
+def test_numbers_that_no_float_holds_are_not_called_text(value, said):
+    with pytest.raises(InputError, match=said):
+        numbers_of(pa.table({"n": [value, value]}), "n")

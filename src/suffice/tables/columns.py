@@ -57,6 +57,8 @@ def codes_of(table: pa.Table, name: str) -> NDArray[np.str_]:
 def numbers_of(table: pa.Table, name: str, holes: bool = False) -> Array:
     """A column of numbers; `holes`: cells may be missing, and are then not a number."""
     cast = attempt(partial(table[name].cast, pa.float64()))
+    if cast is None and pa.types.is_integer(table[name].type):
+        raise InputError(f"Column {name!r} holds whole numbers beyond 2^53, which cannot be added up.\nDivide it.")
     if cast is None:
         raise InputError(f"Column {name!r} holds text that is no number.\nCorrect it, or name another column.")
     values = np.asarray(cast.to_numpy(), dtype=np.float64)
