@@ -146,3 +146,17 @@ def test_records_that_are_not_replaced_are_found_by_what_is_known_of_them() -> N
     assert levels(every).get("unique-records") != "warn"
     told = next(each for each in some.findings if each.rule == "unique-records")
     assert told.numbers["left"] == int((data.income <= 35000).sum())
+
+
+def test_who_is_alone_among_the_chosen_hides_among_all_others() -> None:
+    """Each town and job is that of one chosen record, and of two others whose income is not drawn."""
+    data = people()
+    data["town"], data["job"] = np.arange(len(data)) % 10, np.arange(len(data)) // 10 % 10
+    few = np.arange(len(data)) < 100
+    data["income"] = np.where(few, 90_000.0 + np.arange(len(data)), data["income"].clip(upper=30_000.0))
+    release = protect(
+        data, Roles(confidential=["income"], given="C(town) + C(job)"), Synthesis(m=1, where="income > 50000")
+    )
+    unique = release.assessment.unique
+    assert {*unique.columns} == {"town", "job"}
+    assert unique.share == 0.0

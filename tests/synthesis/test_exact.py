@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Restore, Roles, Synthesis, pool, protect
+from suffice import Restore, Roles, Synthesis, pool, protect, verify
 from suffice.errors import InfeasibleError, UsageError
 
 MARGINS = ("sex", "edu", "work")
@@ -66,6 +68,31 @@ def test_a_regression_that_is_kept_has_the_interval_of_the_original(release):
     assert (np.abs(found.estimates - original.estimates) < 1e-9 * original.errors).all()
     assert found.errors == pytest.approx(original.errors, rel=1e-9)
     assert found.freedom == pytest.approx(original.freedom)
+
+
+@pytest.mark.parametrize("margins", [MARGINS, ("sex",)])
+def test_the_printed_command_checks_tables_and_means_by_level(margins):
+    names, data = [*margins, *NUMBERS], people()
+    made = protect(data, Roles(confidential=names), Synthesis(m=1, margins=margins).then(Restore()))
+    command = shlex.split(made.certificate.verify)
+    keeps = command[command.index("--keeps") + 1].split(",")
+    assert {f"mean by {name}" for name in margins} <= {*keeps}
+    assert ("sex" in keeps) == (len(margins) == 1)
+    roles = Roles(confidential=command[command.index("--confidential") + 1].split(","))
+    assert verify(data, made.frame, roles, keeps=keeps).holds
+    other = made.frame.copy()
+    other["income"] = other["income"].sample(frac=1, random_state=1).to_numpy()
+    lost = {claim.level for claim in verify(data, other, roles, keeps=keeps).certificate.claims if not claim.holds}
+    assert any("sex" in each for each in lost)
+
+
+def test_a_table_of_one_column_is_asked_for_by_its_name():
+    data, other = people(), people(2)
+    drawn = protect(data, Roles(confidential=["sex", "edu"]), Synthesis(m=1, margins=["sex"])).frame
+    assert verify(data, drawn, Roles(confidential=["sex", "edu"]), keeps=["sex"]).holds  # edu is not asked for
+    assert not verify(data, other, Roles(confidential=["sex", "edu"]), keeps=["sex"]).holds
+    with pytest.raises(UsageError, match="not in both files"):
+        verify(data, data, Roles(confidential=["age"]), keeps=["mean by town"])
 
 
 def test_records_with_missing_cells_are_dropped_where_that_is_asked():

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.certificate.columns import check_columns, scale
+from suffice.certificate.demand import Demand
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
@@ -28,9 +29,7 @@ def redrawn(before: Rows, after: Rows, roles: Roles) -> bool:
     return (before.n != after.n or weightless) and not fixed and roles.missing != "patterns"
 
 
-def of_new_records(
-    before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Sequence[str]
-) -> Certificate:
+def of_new_records(before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Demand) -> Certificate:
     """Moments alone: overall, or in groups, which may have any number of the new records."""
     roles, weight = design.roles, design.roles.weight
     if coded:
@@ -38,19 +37,19 @@ def of_new_records(
             f"The files have {before.n:,} and {after.n:,} records, and {', '.join(map(repr, coded))} is no number.\n"
             "Of new records only means and covariances are compared: name columns of numbers."
         )
-    if other := [name for name in asked if name not in (*MOMENTS, "fit")]:
+    if other := [name for name in asked.written() if name not in (*MOMENTS, "fit")]:
         raise UsageError(
             f"The files have {before.n:,} and {after.n:,} records: {', '.join(other)} cannot be compared.\n"
             "Of new records only means and covariances are: leave it out of `keeps`."
         )
-    if not {*MOMENTS} & {*asked}:
+    if not {*MOMENTS} & {*asked.statistics}:
         raise UsageError("Of new records only means and covariances are compared: name one of them in `keeps`.")
     plain = design if weight is None or weight in after.kinds else replace(design, roles=replace(roles, weight=None))
     check_columns(after, plain, plain.roles)
     limits = Limits.learn(before, design)
     reference = Reference(before, design, plain, *scale(before, design), limits, redrawn=True)
     exact = not design.roles.groups
-    moments = promised([name for name in MOMENTS if name in asked], design)
+    moments = promised([name for name in MOMENTS if name in asked.statistics], design)
     kept = (replace(each, exact=exact or not each.domain.whole) for each in moments)
     promises = in_order([*kept, Promise("limits")], redrawn=True)
     return certify(

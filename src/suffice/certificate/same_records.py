@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.certificate.columns import check_columns, scale
+from suffice.certificate.demand import Demand
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
@@ -26,16 +27,16 @@ from suffice.statistics.whole_numbers import WholeNumbers
 
 
 def of_the_same_records(
-    before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Sequence[str]
+    before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Demand
 ) -> tuple[Certificate, tuple[str, ...]]:
     """Every statistic of a release that has the records of the original, and what of it could not be checked."""
     numbers = tuple(name for name in design.confidential if name not in coded)
-    tables = [tuple(name.strip() for name in each.split("*")) for each in asked if "*" in each]
-    asked = [each for each in asked if "*" not in each]
     part = design.part(numbers) if numbers else design
     check_columns(after, part, design.roles, valued=not numbers)
     reference = Reference(before, part, part, *scale(before, part), Limits.learn(before, part))
-    promises = in_order(_demanded(part, asked)) if numbers else in_order(())
+    promises = (
+        in_order([*_demanded(part, asked.statistics), *_by_level(asked, before, after)]) if numbers else in_order(())
+    )
     comparison, incomplete = _shared(compared(reference, after, promises))
     if incomplete:
         whole = replace(reference, design=_without_holes(part), outgoing=_without_holes(part), known={})
@@ -51,10 +52,11 @@ def of_the_same_records(
         not_promised=tuple(f"{name}: its relations to other columns" for name in coded),
     )
     if part.roles.integer:
-        told = *_rounded(certificate.claims, comparison.pair, part), *_unrounded(before, after, part, asked)
+        told = *_rounded(certificate.claims, comparison.pair, part), *_unrounded(before, after, part, asked.statistics)
         certificate = replace(certificate, claims=told)
-    if coded or tables:
-        claims = _of_values(before, after, design, coded, tables)
+    if coded or asked.tables:
+        valued = coded if not asked.tables or "distribution" in asked.statistics else ()
+        claims = _of_values(before, after, design, coded, valued, asked.tables)
         certificate = replace(certificate, claims=(*certificate.claims, *claims), confidential=design.confidential)
         certificate = replace(certificate, negative={name: certificate.negative[name] for name in numbers})
     return certificate, incomplete
@@ -98,11 +100,25 @@ def _demanded(design: Design, asked: Sequence[str]) -> Iterator[Promise]:
             yield Promise(WholeNumbers())
 
 
+def _by_level(asked: Demand, before: Rows, after: Rows) -> list[Promise]:
+    if other := [name for name in asked.levels if name not in before.kinds or name not in after.kinds]:
+        raise UsageError(f"Means are asked for by {other[0]!r}, which is not in both files.")
+    return [Promise("mean", Domain.by_columns((name,), False)) for name in asked.levels]
+
+
 def _of_values(
-    before: Rows, after: Rows, design: Design, coded: Sequence[str], tables: Sequence[tuple[str, ...]]
+    before: Rows,
+    after: Rows,
+    design: Design,
+    coded: Sequence[str],
+    valued: Sequence[str],
+    tables: Sequence[tuple[str, ...]],
 ) -> list[Claim]:
     """Columns that are no numbers have the same values as often, and tables the same counts, in the file and in its
-    groups."""
+    groups.
+
+    valued: those of the coded columns whose values are compared; where tables are asked for, they tell enough
+    """
     names = coded or design.confidential
     if other := [name for table in tables for name in table if name not in before.kinds or name not in after.kinds]:
         raise UsageError(f"A table is asked for of {other[0]!r}, which is not in both files.")
@@ -110,7 +126,7 @@ def _of_values(
     own = Design.learn(before, roles)
     reference = Reference(before, own, own, np.zeros(own.m + own.k), np.ones(own.m + own.k))
     domains = [WHOLE, *([Domain.by_columns(tuple(roles.groups), False)] if roles.groups else [])]
-    kept: list[Statistic] = [*([Distribution()] if coded else []), *(CountTable(table) for table in tables)]
+    kept: list[Statistic] = [*([Distribution()] if valued else []), *(CountTable(table) for table in tables)]
     promises = [Promise(each, domain) for domain in domains for each in kept]
     comparison, said = compared(reference, after, promises), f"distributions of {', '.join(names)}, value by value"
     claims = [(each.name, claim) for each in promises if (claim := comparison.claim(each)) is not None]

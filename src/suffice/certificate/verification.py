@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.certificate.certificate import Certificate
+from suffice.certificate.demand import Demand
 from suffice.certificate.new_records import of_new_records, redrawn
 from suffice.certificate.overlap import Overlap
 from suffice.certificate.paper import paper_beside
@@ -128,9 +129,10 @@ def verify(
 
     encoding: of text that is not UTF-8, as `protect` takes it
     keeps: the statistics that a release of a method with other promises is to have: "mean", "covariance", "fit",
-        "third-moment", "distribution"; and tables of counts by their columns: "sex*region"
+        "third-moment", "distribution"; tables of counts by their columns: "sex", "sex*region"; means in every level of
+        a column: "mean by sex"
     """
-    asked = _asked(keeps)
+    asked = _asked(keeps, roles)
     with one_blas_thread():
         progress = listener(progress)
         pair = both_in_encoding(original, released, encoding)
@@ -149,7 +151,9 @@ def verify(
         else:
             certificate, incomplete = of_the_same_records(before, after, design, coded, asked)
             same, in_place = _compared(before, after, plain)
-        alone = "distribution" in asked and len(design.confidential) + len(plain) == 1  # values are no records
+        alone = (
+            "distribution" in asked.statistics and len(design.confidential) + len(plain) == 1
+        )  # values are no records
         overlap = None if alone else Overlap.of(before, after, design.confidential, plain).finding()
         own, unchecked = paper_beside(released)
     findings = [*([overlap] if overlap else []), *own, *([IN_PLACE] if in_place else []), *_findings(leaving, roles)]
@@ -157,17 +161,17 @@ def verify(
     return Verification(certificate, gravest(findings), unchecked, same)
 
 
-def _asked(keeps: Sequence[str] | None) -> tuple[str, ...]:
+def _asked(keeps: Sequence[str] | None, roles: Roles) -> Demand:
     if keeps is None:
-        return ALL
+        return Demand(ALL)
     names = (keeps,) if isinstance(keeps, str) else tuple(keeps)
-    tables = tuple(dict.fromkeys(name for name in names if "*" in name))
-    other = [name for name in names if name not in (*COMPARED, *tables)]
+    asked = Demand.of(names, (*roles.columns, *roles.leaving))
+    other = [name for name in asked.statistics if name not in COMPARED]
     wrong = [f"There is no statistic {name!r} to compare.{suggest(name, COMPARED)}" for name in other]
     if wrong or not names:
-        known = f"{', '.join(COMPARED)}, and tables of columns: sex*region"
+        known = f"{', '.join(COMPARED)}, tables of columns: sex*region, and means in their levels: mean by sex"
         raise UsageError("\n".join([*wrong, f"Statistics that files are compared by: {known}."]))
-    return *(name for name in COMPARED if name in names), *tables
+    return asked
 
 
 def _changing(roles: Roles) -> tuple[str, ...]:

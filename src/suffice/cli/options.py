@@ -52,7 +52,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Encoding = Annotated[str | None, _option("NAME", "Of text files that are not UTF-8: latin-1, cp1252, utf-16.")]
 Keeps = Annotated[
     Texts,
-    _option("A,B,...", "What to compare in place of mean,covariance,fit: also third-moment, distribution. May repeat."),
+    _option(
+        "A,B,...",
+        "In place of mean,covariance,fit: third-moment, distribution, tables (sex*age), mean by sex. May repeat.",
+    ),
 ]
 Threads = Annotated[int | None, _option("N", "Threads; they do not change a digit.", min=1)]
 

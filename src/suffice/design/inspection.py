@@ -24,7 +24,8 @@ LARGEST = 1e150
 """Squares of larger numbers, and sums of these, leave the range of a float."""
 
 ADVICE = {
-    "missing": "Drop or impute these records first, or ask for missing='drop' or 'patterns' (--missing drop).",
+    "missing": "Drop or impute these records first, or ask for missing='drop' (--missing drop), "
+    "or 'patterns' where the method can.",
     "infinite": "Drop or correct these records first.",
     "a whole number beyond 2^53": "A float64 cannot hold it: divide the column, or is it an identifier?",
     "too large to be squared": "Divide the column by a constant first.",

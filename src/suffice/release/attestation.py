@@ -12,6 +12,7 @@ import numpy as np
 
 from suffice.algebra.moments import Spread
 from suffice.certificate.certificate import Certificate, certify, in_order
+from suffice.certificate.demand import Demand
 from suffice.certificate.regressions import Regressions
 from suffice.design.bounds import OBSERVED, by_column, observed
 from suffice.design.design import Design
@@ -75,15 +76,17 @@ class Attestation:
         others = tuple(self.done.others)
         known = self.rows.coding
         words = (name for name in others if known and name in (*known.levels, *known.dates))
-        roles = replace(self.design.roles, confidential=(*words, *self.design.confidential))  # else by their moments
+        confidential = (*words, *self.design.confidential)  # else by their moments
+        roles = replace(self.design.roles, confidential=confidential)
         options = [*roles.options("verify"), *(["--encoding", self.encoding] if self.encoding else [])]
         by = ((), tuple(self.design.roles.groups))
         kept = {each.name for each in promises if each.domain.by in by}
         asks = {"covariance"} if self.done.drawn is not None else {"covariance", "fit"}  # what any two files are asked
         tables = [each.kept.of for each in promises if isinstance(each.kept, CountTable) and each.domain.whole]
-        named = [name for name in COMPARED if name in kept]
-        joint = [table for table in tables if len(table) > 1 and not any({*"*,"} & {*name} for name in table)]
-        named += ["*".join(table) for table in joint]
+        levels = [
+            name for each in promises if each.name == "mean" for name in confidential if each.domain.by == (name,)
+        ]
+        named = Demand(tuple(name for name in COMPARED if name in kept), tuple(tables), tuple(levels)).written()
         options += [] if asks <= kept and not others else ["--keeps", ",".join(named)]
         about = self.method.about(self.design)
         if not about and self.done.drawn is not None:  # another number of records, and what of it is the original's own

@@ -38,25 +38,29 @@ class UniqueRecords:
     @classmethod
     def of(cls, rows: Rows, sample: LeavingSample, beside: Rows | None = None) -> Self:
         """beside: records that leave as they are"""
+        found = cls(*cls._named(rows, sample))
         if beside is not None and beside.n:
-            leaving = sample.design.columns
-            words = beside.fold(lambda block: [_words(block, leaving)], leaving, "looking")
-            return replace(cls.of(rows, sample), left=beside.n, left_alone=round(_alone(words) * beside.n))
+            held = {name: [_words(sample.block, (name,)), *_all_words(beside, (name,))] for name in found.identifiers}
+            found = replace(found, identifiers=tuple(name for name, words in held.items() if _alone(words) == 1.0))
+            words = _all_words(beside, sample.design.columns)
+            found = replace(found, left=beside.n, left_alone=round(_alone(words) * beside.n))
+        if not found.columns or not (len(sample) == rows.n or rows.held or sample.kept):
+            return found
+        few, others = found.columns, [] if beside is None or not beside.n else [beside]
+        every = rows.n + sum(each.n for each in others)
+        own = [_words(sample.block, few, every)] if len(sample) == rows.n else []
+        for each in others if own else [rows, *others]:  # whoever leaves as they are hides others too
+            own += _all_words(each, few, every)
+        return replace(found, share=_alone(own))
+
+    @staticmethod
+    def _named(rows: Rows, sample: LeavingSample) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Identifiers, and columns of few values."""
         design, n = sample.design, len(sample)
-        if not n:
-            return cls()
         names = [*dict.fromkeys(name for name in (*design.fixed, *sample.kept) if name != design.roles.weight)]
-        levels = {name: _different(sample.block.columns[name]) for name in names if rows.kinds[name] != "float"}
-        few = tuple(name for name, count in levels.items() if 1 < count <= n / 10)
+        levels = {name: _different(sample.block.columns[name]) for name in names if n and rows.kinds[name] != "float"}
         own = tuple(name for name, count in levels.items() if count == n >= LEAST and name in sample.kept)
-        if not few:
-            return cls(own)
-        if n == rows.n:
-            return cls(own, few, _alone([_words(sample.block, few)]))
-        if not (rows.held or sample.kept):
-            return cls(own, few)
-        every = rows.n
-        return cls(own, few, _alone(rows.fold(lambda block: [_words(block, few, every)], few, "looking")))
+        return own, tuple(name for name, count in levels.items() if 1 < count <= n / 10)
 
 
 def _different(column: Any) -> int:
@@ -68,6 +72,10 @@ def _words(block: Block, names: tuple[str, ...], n: int = 0) -> Words:
     columns = [block.columns[name] for name in names]
     found = fingerprints(len(block), [text_words(c) if isinstance(c, pa.Array) else number_words(c) for c in columns])
     return found if n <= HELD else found[found < np.uint64(2**64 * HELD // n)]
+
+
+def _all_words(rows: Rows, names: tuple[str, ...], n: int = 0) -> list[Words]:
+    return rows.fold(lambda block: [_words(block, names, n)], names, "looking")
 
 
 def _alone(words: list[Words]) -> float:
