@@ -18,7 +18,7 @@ from suffice.risk.membership import membership
 PAGE = Path(__file__).with_name("synthesis.md")
 DATA = Path(__file__).parents[2] / "shared" / "data" / "SD2011.csv"
 COLUMNS = ["sex", "age", "edu", "marital", "income", "ls", "wkabint", "smoke"]
-LEAVES, KEYS, FILES = (1, 2, 5, 10, 20, 50), 8, 20
+LEAVES, KEYS, FILES, FEW = (1, 2, 5, 10, 20, 50), 8, 20, 5
 EVERY = (1, 5, 10)
 """Leaves of trees with every split that there is."""
 ANALYSES = ["lm: income ~ C(sex) + age + C(edu) + C(marital)", "lm: age ~ C(marital) + C(edu) + C(ls)"]
@@ -88,10 +88,10 @@ def use() -> Iterator[str]:
     def line(name: str, data: pd.DataFrame, files: Sequence[pd.DataFrame]) -> str:
         return f"| {name} | {len(files)} | {' | '.join(f'{each:.2f}' for each in useful(data, files))} |"
 
-    for data, names in ((people(), ("cart:least=5", "cart:least=10")),
-                        (people().drop(columns="smoke"), ("cart:least=5",))):  # fmt: skip
+    for data, names, m in ((people(), ("cart:least=5", "cart:least=10"), FILES), (people(), ("linear:scale=quantile",), FEW),
+                           (people().drop(columns="smoke"), ("cart:least=5",), FILES)):  # fmt: skip
         for name in names:
-            method, roles = Synthesis(m=FILES, models=name), Roles(confidential=list(data))  # type: ignore[arg-type]
+            method, roles = Synthesis(m=m, models=name), Roles(confidential=list(data))  # type: ignore[arg-type]
             files = suffice.protect(data, roles, method, Seed.for_tests(1)).frames
             yield line(f"`{name}`{'' if 'smoke' in data else ', 7 columns'}", data, files)
     if PEER.exists():  # synthpop 1.9-3, recorded, measured alike
