@@ -88,8 +88,12 @@ def use() -> Iterator[str]:
     def line(name: str, data: pd.DataFrame, files: Sequence[pd.DataFrame]) -> str:
         return f"| {name} | {len(files)} | {' | '.join(f'{each:.2f}' for each in useful(data, files))} |"
 
-    for data, names, m in ((people(), ("cart:least=5", "cart:least=10"), FILES), (people(), ("linear:scale=quantile",), FEW),
-                           (people().drop(columns="smoke"), ("cart:least=5",), FILES)):  # fmt: skip
+    asked = (
+        (people(), ("cart:least=5", "cart:least=10"), FILES),
+        (people(), ("linear:scale=quantile",), FEW),
+        (people().drop(columns="smoke"), ("cart:least=5",), FILES),
+    )
+    for data, names, m in asked:
         for name in names:
             method, roles = Synthesis(m=m, models=name), Roles(confidential=list(data))  # type: ignore[arg-type]
             files = suffice.protect(data, roles, method, Seed.for_tests(1)).frames
