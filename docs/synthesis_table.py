@@ -90,7 +90,7 @@ def use() -> Iterator[str]:
 
     asked = (
         (people(), ("cart:least=5", "cart:least=10"), FILES),
-        (people(), ("linear:scale=quantile",), FEW),
+        (people(), ("cart:least=5,gain=0", "linear:scale=quantile"), FEW),
         (people().drop(columns="smoke"), ("cart:least=5",), FILES),
     )
     for data, names, m in asked:
