@@ -18,7 +18,7 @@ from suffice.algorithms.rotation.heaps import with_heaps
 from suffice.algorithms.rotation.kernel import kernel
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.repair import repaired
-from suffice.algorithms.rotation.start import start
+from suffice.algorithms.rotation.start import FOLLOWED, start
 from suffice.algorithms.rotation.stopping import (
     AGAIN,
     DRAWN,
@@ -194,9 +194,11 @@ class Rotate(Recordwise):
     ) -> tuple[Array, int] | None:
         """Records to start from that have nothing of the original's, inside the limits, and the sweeps that this took;
         None where none comes inside."""
-        made = start(records, ground, law, sums, dealer.pools[0].strata, stream.generator("start"))
-        with suppress(InfeasibleError):
-            return None if made is None else repaired(made, ground, dealer, stream, INSIDE, progress, still=True)
+        strata = dealer.pools[0].strata
+        for number, followed in enumerate(FOLLOWED if records.X.shape[1] > 1 else FOLLOWED[:1]):
+            made = start(records, ground, law, sums, strata, stream.generator("start", number), followed)
+            with suppress(InfeasibleError):
+                return None if made is None else repaired(made, ground, dealer, stream, INSIDE, progress, still=True)
         return None
 
     def _settled(self, walker: _Walker, records: Records, sizes: Array) -> str:

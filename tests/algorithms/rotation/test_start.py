@@ -13,13 +13,13 @@ from suffice.algorithms.rotation.column_sums import ColumnSums
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.densities import Densities
-from suffice.algorithms.rotation.start import start
+from suffice.algorithms.rotation.start import FOLLOWED, start
 from suffice.method.records import Records
 from suffice.microdata import Rotate
 from suffice.risk.memory import Memory, aligned, average_correlation, permuted
 from suffice.seed import Seed
 from suffice.utility.kolmogorov_smirnov import kolmogorov_smirnov
-from tests.algorithms.rotation.cases import skewed
+from tests.algorithms.rotation.cases import limits, skewed
 
 
 def drawn(task: Records, key: int = 1, shape: str = "copula") -> Array:
@@ -104,3 +104,17 @@ def test_drawn_records_are_told_to_the_guards() -> None:
     assert Rotate().mask(task, stream).anew
     assert not Rotate(sweeps=3).mask(task, stream).anew
     assert not Rotate(most=5).mask(replace(task, Y=task.Y[::-1].copy()), stream).anew
+
+
+def test_with_cells_of_very_different_size_records_are_drawn_closer_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of the regression gives small cells the spread of large ones: these do not come inside their bounds."""
+    rng, cells = np.random.default_rng(3), np.repeat(np.arange(12), 20)
+    Y = rng.lognormal(0.0, 0.5, size=(240, 2)) * np.exp(np.linspace(-3, 3, 12))[cells][:, None]
+    task = Records(np.eye(12)[cells], Y, Y, limits=limits(Y, 0.0), cells=cells)
+    stream = Seed.for_tests(2).derive("cells")
+    walk = Rotate(most=2).walk(task, stream)
+    assert walk.reason == "from records drawn anew"
+    assert walk.Ystar.min() >= 0
+    assert np.allclose(task.X.T @ walk.Ystar, task.X.T @ Y)
+    monkeypatch.setattr("suffice.microdata.rotate.FOLLOWED", FOLLOWED[:1])
+    assert Rotate(most=2).walk(task, stream).reason == "given up"

@@ -1,9 +1,9 @@
 """The turn of a group, record by record and column by column: the one source of both kernels.
 
 A cell y[e, j] of record e and column j is a number where loops are compiled, group after group, and a row of numbers,
-one for each of many groups side by side, where NumPy works. So there is no `if` on a value here, only `choose`; and
-every sum is added in one order, so that both kernels make the same bits. A walk amplifies: what differs in the last
-bit is another release a hundred sweeps later.
+one for each of many groups side by side, where NumPy works. So there is no `if` on a value here, only `choose` (and
+`some`, to pass over what changes nothing); and every sum is added in one order, so that both kernels make the same
+bits. A walk amplifies: what differs in the last bit is another release a hundred sweeps later.
 """
 
 # mypy: disable-error-code="no-untyped-call, no-untyped-def"
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.algebra.array import EPS
-from suffice.algorithms.rotation.trigonometry import choose
+from suffice.algorithms.rotation.trigonometry import choose, some
 from suffice.design.limits import CLOSE
 
 VANISHED = 256 * EPS
@@ -42,10 +42,11 @@ def dot(x, y):
 
 def orthonormalise(basis) -> None:
     """Gram-Schmidt, twice, of columns (columns x records), in place; a column without a direction of its own is 0."""
+    own, count = np.empty(len(basis), dtype=np.int64), 0  # in small groups few of many given columns have a direction
     for c in range(len(basis)):
         size = dot(basis[c], basis[c])
         for _ in range(2):
-            for o in range(c):
+            for o in own[:count]:
                 column, other = basis[c], basis[o]
                 along = dot(other, column)
                 for e in range(len(column)):
@@ -55,6 +56,9 @@ def orthonormalise(basis) -> None:
         inverse = choose(counts, 1.0 / np.sqrt(rest), 0.0)
         for e in range(basis.shape[1]):
             basis[c, e] = basis[c, e] * inverse
+        if some(counts):
+            own[count] = c
+            count += 1
 
 
 def circle(y, u, v, root, centred, b, d, p, q) -> None:

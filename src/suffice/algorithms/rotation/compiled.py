@@ -13,7 +13,7 @@ from suffice.algorithms.rotation import circles, trigonometry
 from suffice.algorithms.rotation.circles import beyond, circle, circle_of_three, edits_fail, orthonormalise, turned
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.densities import Densities, cell_density, log_density
-from suffice.algorithms.rotation.trigonometry import angle, choose, direction, lg, narrowed, signed_lg
+from suffice.algorithms.rotation.trigonometry import angle, choose, direction, lg, narrowed, signed_lg, some
 from suffice.algorithms.rotation.turn import TRIES, Chance, only_plane
 
 Rows = NDArray[np.int64]
@@ -29,6 +29,11 @@ def _choose(condition, one, other):
     if isinstance(condition, types.Array):
         return lambda condition, one, other: np.where(condition, one, other)
     return lambda condition, one, other: one if condition else other
+
+
+@overload(some)
+def _some(flags):
+    return (lambda flags: flags.any()) if isinstance(flags, types.Array) else (lambda flags: flags)
 
 
 for _source in (edits_fail, lg, signed_lg, log_density, circles.dot, orthonormalise, angle, narrowed):

@@ -26,9 +26,11 @@ NEAR = 0.03, 0.03, 0.1, 0.2
 TAIL, SHRUNK, STEPS = 0.05, (0.5, 1.5), 10
 """Beyond this share on either side a draw is stretched or shrunk, by a power between these, to the spread that it must
 have: else the smallest change that gives the moments back would stretch it all."""
-FOLLOWED = 0.3
+FOLLOWED = 0.3, 1.0
 """Of the regression of scores on the given columns: all of it would keep more of how values bend with them than the law
-does, and none would leave the line alone to tell them. Between these the walk stays where it starts."""
+does, and none would leave the line alone to tell them. Between these the walk stays where it starts. Where records
+drawn so do not come inside the limits, all of it: with many cells of very different size, a part gives small ones the
+spread of large ones."""
 PLACES = 2.0**30
 """Drawn values are rounded too, in standard deviations."""
 VARIES = 1e-12
@@ -44,11 +46,14 @@ def start(
     sums: ColumnSums | None,
     strata: Strata | None,
     generator: np.random.Generator,
+    followed: float = FOLLOWED[0],
 ) -> Array | None:
     """Records that share with the original what every release does, and its densities; None where none can be made.
 
     By turns every column gets the values of a drawn one, in its own order, and every stratum its moments, by the
     smallest change: Y* = Yhat + DA with D the residuals and A'D'DA = E'E.
+
+    followed: how much of their regression on the given columns is in the scores.
     """
     Y = records.Y
     zero = (Y == 0) & law.empty if len(law.table) else np.zeros(Y.shape, dtype=bool)
@@ -60,7 +65,7 @@ def start(
     pieces = [_Piece.of(rows, ground, Y[rows]) for rows in parts]
     best, least = None, np.inf
     for _ in range(1 if sums is None else max(1, min(STARTS, MOST // Y.size))):
-        made = _given_back(Y, columns, open_, pieces, _scores(Q, open_, records.X, generator))
+        made = _given_back(Y, columns, open_, pieces, _scores(Q, open_, records.X, followed, generator))
         off = 0.0 if made is None or sums is None else float((sums.apart(made) ** 2).sum())
         if made is not None and off < least:
             best, least = made, off
@@ -135,12 +140,12 @@ def _rounded(A: Array) -> Array:
     return np.asarray(np.round(A * DIGITS) / DIGITS)
 
 
-def _scores(Q: Array, open_: Flags, X: Array, generator: np.random.Generator) -> Array:
+def _scores(Q: Array, open_: Flags, X: Array, followed: float, generator: np.random.Generator) -> Array:
     """Scores drawn about a part of their regression on the given columns, with the correlations of the rest."""
     fit, E = np.zeros_like(Q), np.zeros_like(Q)
     for j, rows in enumerate(open_.T):
         fit[:, j] = X @ np.linalg.lstsq(X[rows], Q[rows, j], rcond=None)[0]
-        fit[:, j] *= FOLLOWED
+        fit[:, j] *= followed
         E[rows, j] = Q[rows, j] - fit[rows, j]
     both = open_.T.astype(np.float64) @ open_
     s, V = np.linalg.eigh(E.T @ E / np.maximum(both, 1.0))

@@ -42,6 +42,11 @@ def choose(condition: Any, one: Any, other: Any) -> Any:
     return np.where(condition, one, other)
 
 
+def some(flags: Any) -> Any:
+    """Whether a condition holds in any of many groups; in compiled loops it is that of the one."""
+    return flags.any()
+
+
 def sine(r: Any) -> Any:
     """sin r for |r| <= pi / 4, by its series.
 
