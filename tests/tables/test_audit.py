@@ -380,6 +380,19 @@ def test_summaries_of_cells_do_not_say_whether_contributors_are_the_same(shared:
     assert "the same contributors" in told.text()
 
 
+def test_a_cell_that_its_column_tells_hides_no_sum_of_its_row():
+    """x,w is 11 beside 1 and 1: suppressed, the three are 13; but it is alone in its column, and what is left is 2."""
+    rows = {"x": [1, 1, 11], "y": [9, 9, 12], "z": [20, 21, 22]}
+    counts = [n for row in rows.values() for n in row]
+    people = {"r": [r for r in rows for _ in "uvw"], "c": list("uvw") * 3, "n": counts}
+    table = Table.of_records(people, ["r", "c"], frequency="n")
+    secret = find_sensitive(table, [MinimumFrequency(3)])
+    square = [(r, c) for r in "xy" for c in "uv"]
+    assert not audit(table, gaps_at(table, *square), secret).holds
+    assert not audit(table, gaps_at(table, *square, ("x", "w")), secret).holds
+    assert audit(table, gaps_at(table, *square, ("x", "w"), ("y", "w")), secret).holds
+
+
 def test_lone_contributors_of_a_summary_may_be_one():
     cells = {"a": ["Total", "x", "y", "z", "w"], "v": [100, 30, 30, 30, 10], "k": [9, 1, 1, 2, 5]}
     table = Table.of_cells(cells, ["a"], ["v"], units="k")

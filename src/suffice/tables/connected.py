@@ -26,3 +26,16 @@ def parts_of(relations: sparse.csr_array, unknown: Flags) -> Iterator[tuple[NDAr
     order = np.argsort(label, kind="stable")
     for here in np.split(order, np.searchsorted(label[order], np.arange(1, count))):
         yield rows[here[here < len(rows)]], cells[here[here >= len(rows)] - len(rows)]
+
+
+def untold(relations: sparse.csr_array, unknown: Flags) -> Flags:
+    """Unknown cells without those that follow, one after the other, from an equation with no other unknown cell."""
+    whole = np.ones(len(relations.data))
+    rows = sparse.csr_array((whole, relations.indices, relations.indptr), shape=relations.shape)
+    left = np.asarray(unknown).copy()
+    while True:
+        lone = (rows @ left.astype(np.float64)) == 1
+        told = left & ((rows.T @ lone.astype(np.float64)) > 0)
+        if not told.any():
+            return left
+        left &= ~told

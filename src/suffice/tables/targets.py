@@ -11,6 +11,7 @@ from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
 from suffice.errors import UsageError
+from suffice.tables.connected import untold
 from suffice.tables.contributors import Makeup
 from suffice.tables.secret import Secret
 from suffice.tables.sensitivity import BY_NUMBERS, Sensitivity
@@ -47,11 +48,15 @@ class Targets:
     def sums(
         self, gaps: Flags, relations: sparse.csr_array, totals: NDArray[np.int64]
     ) -> tuple[list[Secret], list[str]]:
-        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors."""
+        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors.
+
+        A suppressed cell that follows from published ones hides nothing of its equation: the others are the sum.
+        """
         given, rows = self.sensitivity, relations.tocoo()
+        unknown = untold(self.table.relations, (gaps | self.table.hidden) & ~self.table.impossible)
         assert given is not None
         part = (rows.col != totals[rows.row]) & (rows.data != 0) & ~self.table.impossible[rows.col]
-        here = part & (gaps | self.table.hidden)[rows.col]
+        here = part & unknown[rows.col]
         parts = sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=relations.shape)
         count = np.diff(parts.indptr)
         some = (count > 1) & (count < np.bincount(rows.row[part], minlength=len(count)))
