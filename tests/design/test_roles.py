@@ -57,7 +57,7 @@ def test_nothing_given_is_the_intercept_alone(given):
 
 
 def test_every_double_role_is_told_at_once():
-    message = refused(confidential=["y", "x"], given="C(x) + log(id)", weight="w", identifiers=["id"], keep=["w"])
+    message = refused(confidential=["y", "x"], given="x + log(id)", weight="w", identifiers=["id"], keep=["w"])
     for name, roles in {"x": "confidential, given", "id": "given, identifiers", "w": "weight, keep"}.items():
         assert f"'{name}' has more than one role: {roles}" in message
 

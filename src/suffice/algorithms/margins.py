@@ -120,13 +120,21 @@ def dealt_below(codes: Mapping[str, Codes], steps: Sequence[Branch], draws: np.r
         if not step.separator:
             made |= {name: codes[name][mixed] for name in step.below}
             continue
-        before, after = (cell_numbers([each[name] for name in step.separator], n) for each in (codes, made))
-        source = mixed[np.argsort(before[mixed], kind="stable")]
-        place = np.argsort(after, kind="stable")
-        for name in step.below:
-            made[name] = np.empty_like(codes[name])
-            made[name][place] = codes[name][source]
+        source = placed([codes[name] for name in step.separator], [made[name] for name in step.separator], mixed)
+        made |= {name: codes[name][source] for name in step.below}
     return made
+
+
+def placed(codes: Sequence[Codes], made: Sequence[Codes], mixed: Codes) -> Codes:
+    """For every record that was made one of those that had its values, each taken once, in the order of `mixed`.
+
+    >>> placed([np.array([0, 1, 1])], [np.array([1, 0, 1])], np.array([2, 1, 0])).tolist()
+    [2, 0, 1]
+    """
+    before, after = (cell_numbers(columns, len(mixed)) for columns in (codes, made))
+    found = np.empty_like(mixed)
+    found[np.argsort(after, kind="stable")] = mixed[np.argsort(before[mixed], kind="stable")]
+    return found
 
 
 def drawn_below(

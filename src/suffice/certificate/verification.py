@@ -122,6 +122,7 @@ def verify(
     within each: records that `missing` leaves out and cells that it blanks are left out and blanked in the original.
     A release with another number of records, and with no columns but confidential ones and groups, is one of new
     records: means and covariances are compared, in groups if there are any, each with its own number as divisor.
+    Columns that are confidential and given, since they were drawn before others, count as given.
     Bounds, edits and whole numbers are checked in every released record where the roles name them; of confidential
     categories and dates, which have no moments, the values are compared. Records of the original that stand in the
     release, identifiers, and a certificate beside the file that is of another file are findings that stop it.
@@ -132,6 +133,7 @@ def verify(
         "third-moment", "distribution"; tables of counts by their columns: "sex", "sex*region"; means in every level of
         a column: "mean by sex"
     """
+    roles = roles.once
     asked = _asked(keeps, roles)
     with one_blas_thread():
         progress = listener(progress)

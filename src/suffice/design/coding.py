@@ -54,6 +54,12 @@ class Coding:
         """Both, of different columns."""
         return Coding(*({**getattr(self, name), **getattr(other, name)} for name in ("levels", "types", "holes")))
 
+    def without(self, names: Sequence[str]) -> Coding:
+        """That of all other columns."""
+        every: tuple[Mapping[str, Any], ...] = (self.levels, self.types, self.holes)
+        levels, types, holes = ({name: each[name] for name in each if name not in names} for each in every)
+        return Coding(levels, types, holes)
+
     def _holes(self, rows: Rows, names: Sequence[str]) -> dict[str, float]:
         """A number near the middle that no cell has, for columns with missing cells; 0 for categories."""
         own = [name for name in names if rows.kinds.get(name) in ("float", "integer", "date")]

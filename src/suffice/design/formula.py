@@ -66,6 +66,11 @@ class Terms:
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(factor.column for term in self.terms for factor in term))
 
+    def without(self, columns: Iterable[str]) -> Terms:
+        """The terms without the factors of some columns."""
+        left = (tuple(factor for factor in term if factor.column not in columns) for term in self.terms)
+        return Terms(self.intercept, tuple(dict.fromkeys(term for term in left if term)))
+
     def __str__(self) -> str:
         written = sorted(":".join(sorted(map(str, term))) for term in self.terms)
         return " + ".join(["1" if self.intercept else "0", *written])

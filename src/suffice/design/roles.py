@@ -32,7 +32,8 @@ UNFIT = {
 class Roles:
     """The confidential columns, the given terms that stay as they are, and what happens to the others.
 
-    **Promises** that no column has two roles. A column in no role is dropped.
+    **Promises** that no column has two roles, but for a category that is drawn: it may be confidential, and C() of it
+    given to those drawn after it. A column in no role is dropped.
 
     Columns and edits are lists, `given` is a formula or a list, and bounds are {"turnover": (0, None)}.
 
@@ -131,17 +132,29 @@ class Roles:
         named = dict.fromkeys(name for _, name in _named(self))
         return tuple(name for name in named if name not in self.identifiers)
 
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """Categories that are confidential and given: one method draws them, and others know what was drawn."""
+        return tuple(name for name in self.confidential if name in self.terms.columns)
+
+    @property
+    def once(self) -> Roles:
+        """The same with these given and no more, which they are to all but the method that draws them."""
+        return self.part([name for name in self.confidential if name not in self.drawn])
+
     def part(self, confidential: Sequence[str]) -> Roles:
-        """The same for some of the confidential columns: bounds, whole numbers and edits are those of these alone."""
+        """The same for some of the confidential columns: bounds, whole numbers and edits are those of these alone, and
+        none of them is given."""
         gone, bounds = {*self.confidential} - {*confidential}, self.bounds
         edits = zip(self.edits, self.conditions, strict=True)
         own = (each for each in bounds if isinstance(each, str) or each[0] not in gone)
         return replace(
             self,
             confidential=tuple(confidential),
+            given=self.given if not {*confidential} & {*self.drawn} else str(self.terms.without(confidential)),
             bounds=bounds if isinstance(bounds, str) else tuple(own),
             integer=tuple(name for name in self.integer if name not in gone),
-            edits=tuple(text for text, edit in edits if not gone & {*edit.columns}),
+            edits=tuple(text for text, edit in edits if not (gone - {*self.drawn}) & {*edit.columns}),
         )
 
     def dropped(self, columns: Iterable[str]) -> tuple[str, ...]:
@@ -175,6 +188,7 @@ class Roles:
         """
         unknown = [name for name in self.columns if name not in columns]
         mistakes = [f"There is no column {name!r}.{self._hint(name, columns)}" for name in unknown]
+        mistakes += [double_role(name, ("confidential", "given")) for name in self.drawn]
         for name in self.confidential:
             if (kind := columns.get(name, "float")) not in NUMERIC:
                 mistakes.append(f"Confidential column {name!r} {UNFIT[kind]}")
@@ -227,15 +241,21 @@ def _incomplete(roles: Roles) -> Iterator[str]:
         yield "`smallest_group` says which groups are small. Name small_groups = join or drop as well."
 
 
+def double_role(name: str, where: Iterable[str]) -> str:
+    return f"Column {name!r} has more than one role: {', '.join(dict.fromkeys(where))}. Give it one."
+
+
 def _two_roles(roles: Roles) -> Iterator[str]:
+    """A category may be confidential and given: C(sex) of what is drawn, which only the method can tell."""
     found: dict[str, list[str]] = {}
+    plain = {factor.column for term in roles.terms.terms for factor in term if factor.transform != "C"}
     for where, name in _named(roles):
         found.setdefault(name, []).append(where)
     for name, all_where in found.items():
         for twice in dict.fromkeys(where for where in all_where if all_where.count(where) > 1):
             yield f"Column {name!r} is named twice in `{twice}`. Name it once."
-        if len(set(all_where)) > 1:
-            yield f"Column {name!r} has more than one role: {', '.join(dict.fromkeys(all_where))}. Give it one."
+        if len(set(all_where)) > 1 and (name in plain or {*all_where} != {"confidential", "given"}):
+            yield double_role(name, all_where)
 
 
 def _limits(roles: Roles) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.design.roles import Roles, double_role
 from suffice.errors import UsageError
 from suffice.method.parameter import Data, Rule
 from suffice.report.exhibit import Exhibit
@@ -19,7 +20,6 @@ from suffice.statistics.statistic import Promise
 
 if TYPE_CHECKING:
     from suffice.design.design import Design
-    from suffice.design.roles import Roles
     from suffice.rows.rows import Kind, Rows
     from suffice.seed import Stream
 
@@ -128,12 +128,17 @@ class Method(Exhibit, ABC):
         return ()
 
     @property
-    def takes(self) -> tuple[str, ...]:
-        """Columns that it keeps to itself where other methods follow: these protect all others."""
+    def takes(self) -> tuple[tuple[str, ...], ...]:
+        """Tables of columns that it keeps to itself where other methods follow: these protect all others."""
         return ()
 
     def requests(self, roles: Roles) -> tuple[tuple[Method, Roles], ...]:
         """Methods for columns of their own, with their roles; itself, where all columns are protected together."""
+        if roles.drawn:
+            raise UsageError(
+                f"{double_role(roles.drawn[0], ('confidential', 'given'))}\n"
+                f"Only a category of a kept table is both, for a method behind margins: margins then {self.name}."
+            )
         return ((self, roles),)
 
     def tables(self, design: Design) -> tuple[tuple[str, ...], ...]:

@@ -170,7 +170,10 @@ class ByColumns(Several):
     """A method that draws columns of its own, and behind it one for all others: categories, then numbers.
 
     What both are given stays with its records, so that numbers are right in the levels of it; of what was drawn they
-    know no more than the given columns carry over.
+    know no more than the given columns carry over. Numbers may be given what was drawn, too, where a kept table has all
+    of their given columns together: what was drawn is then, in these columns, the original in another order, P X, and
+    Y0 = P Y has (P X)'Y0 = X'Y and Y's covariances. So numbers are made beside X as it stands, from Y as it stands, and
+    the drawn records are dealt below X: the same file, in the order of the numbers.
     """
 
     steps: tuple[Method, Method]
@@ -191,7 +194,8 @@ class ByColumns(Several):
 
     def requests(self, roles: Roles) -> tuple[tuple[Method, Roles], ...]:
         (first, rest), names = self.steps, tuple(roles.confidential)
-        drawn = tuple(name for name in names if name in first.takes)
+        taken = {name for table in first.takes for name in table}
+        drawn = tuple(name for name in names if name in taken)
         others = tuple(name for name in names if name not in drawn)
         if not drawn or not others:
             none = f"has all confidential columns in its tables, and leaves none for {rest.name}"
@@ -199,13 +203,31 @@ class ByColumns(Several):
             raise UsageError(f"{first.name} {none}.\nName in `confidential` what it draws, and numbers beside it.")
         if roles.missing == "patterns":
             raise UsageError(f"{self.name} draws all cells, so patterns of missing cells cannot stay. Use drop.")
+        if roles.drawn:
+            self._check_drawn(roles)
         return (first, roles.part(drawn)), (rest, roles.part(others))
+
+    def _check_drawn(self, roles: Roles) -> None:
+        """Refuses numbers given what was drawn, where no kept table makes them exact or other columns would tell it."""
+        (first, rest), given = self.steps, roles.terms.columns
+        if not any({*given} <= {*table} for table in first.takes):
+            drawn, more = ", ".join(roles.drawn), ", ".join(given)
+            raise UsageError(
+                f"{rest.name} is given {more}, of which {first.name} draws {drawn}, and no kept table has "
+                f"{'it' if len(given) == 1 else 'all of them'}: no numbers would have the regressions of the original."
+                f"\nKeep [{more}] too, or leave what is not in one table with the others out of `given`."
+            )
+        if roles.keep:
+            raise UsageError(
+                f"{', '.join(roles.keep)} would stay with the records of numbers, and these with what was drawn "
+                f"({', '.join(roles.drawn)}): what stays would tell it.\nLeave `keep` out, or draw these columns too."
+            )
 
     def promises(self, design: Design) -> tuple[Promise, ...]:
         """Of a design of the other columns: what is promised of these, and the tables of those that were drawn."""
         first, rest = self.steps
-        drawn = tuple(name for name in first.takes if name not in design.fixed)
-        tables = first.tables(replace(design, roles=design.roles.part(drawn)))
+        taken = tuple(dict.fromkeys(name for table in first.takes for name in table))
+        tables = first.tables(replace(design, roles=replace(design.roles, confidential=taken)))
         return (*rest.promises(design), *counted(tables, design))
 
 

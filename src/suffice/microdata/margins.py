@@ -83,8 +83,8 @@ class Margins(Rowwise):
     keep: Tables | None = parameter(TableRule(), "the tables that are kept, each by its columns", None)
 
     @property
-    def takes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for table in self.keep or () for name in table))
+    def takes(self) -> Tables:
+        return self.keep or ()
 
     def given(self, roles: Roles) -> Roles:
         return check_tables(self.name, self.keep, roles)

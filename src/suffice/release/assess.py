@@ -77,7 +77,7 @@ def assess(
         before, *after = map(opened, (original, *several))
         aside = None if holdout is None else opened(holdout)
         _check_models(models, before)
-        pair, notes = paired(before, after, roles, aligned, aside, models, _named(models, where), where)
+        pair, notes = paired(before, after, roles.once, aligned, aside, models, _named(models, where), where)
         files = [original, *several, holdout]
         kept = tuple(("the data", each) for data in files for each in named_sources(data))
         return replace(scored(pair, notes, wanted, listening), kept=kept)

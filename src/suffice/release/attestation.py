@@ -87,7 +87,7 @@ class Attestation:
             name for each in promises if each.name == "mean" for name in confidential if each.domain.by == (name,)
         ]
         named = Demand(tuple(name for name in COMPARED if name in kept), tuple(tables), tuple(levels)).written()
-        options += [] if asks <= kept and not others else ["--keeps", ",".join(named)]
+        options += [] if asks <= kept and not (others or tables) else ["--keeps", ",".join(named)]
         about = self.method.about(self.design)
         if not about and self.done.drawn is not None:  # another number of records, and what of it is the original's own
             exact = [name for name in ("mean", "covariance") if name in kept]

@@ -28,6 +28,7 @@ from suffice.protection.replacement import Replacement
 from suffice.protection.runner import protected
 from suffice.protection.steps import Original
 from suffice.protection.strata import Strata
+from suffice.release.apart import beside_numbers
 from suffice.release.release import Release
 from suffice.risk.account import Account
 from suffice.risk.leaving import LeavingMeasure
@@ -91,6 +92,7 @@ class Material:
     rows: Rows
     start: Rows | None
     coding: Coding
+    """Of all parts; `rows` have it but for given columns, which are read as they are."""
     roles: Roles
 
     @classmethod
@@ -101,11 +103,18 @@ class Material:
         source, coding = open_rows(data, threads, progress), Coding()
         for part, own in method.requests(roles):
             coding = coding.with_others(Coding.learn(source, own, part.kinds, part.holes and own.missing != "drop"))
-        whole = coding.encoded(source)
+        whole = coding.without(roles.terms.columns).encoded(source)
         start = None if method.companion is None else open_rows(method.companion, whole.threads, progress)
-        rows, start = complete_beside(whole, start, roles)
-        rows.coding = coding
+        rows, start = complete_beside(whole, start, roles.once)
         return cls(data, whole, rows, start, coding, roles)
+
+    def of_part(self, roles: Roles) -> tuple[Rows, Coding]:
+        """The rows as a part of the request sees them: its own confidential columns are numbers."""
+        coding = self.coding.without(roles.terms.columns)
+        there = [name for name in (*coding.types, *coding.holes) if name not in self.roles.drawn]
+        rows = coding.without(there).encoded(self.rows)
+        rows.coding = coding
+        return rows, coding
 
     def account(
         self, seed: Seed, done: Protected, method: Method, digests: list[str], name: str, apart: Release | None
@@ -114,11 +123,14 @@ class Material:
         settled = self.rows is not self.whole
         if apart is None:
             return Account.of(seed, self.whole, settled, done, method, digests, name)
-        names = (*apart.design.confidential, *done.design.confidential)
-        every = Design.learn(self.rows, replace(self.roles, confidential=names))
+        told = dict(zip(apart.design.confidential, apart.account.entry.columns, strict=True))
+        others = [name for name in told if name not in self.roles.drawn]
+        every = Design.learn(self.rows, replace(self.roles.once, confidential=(*others, *done.design.confidential)))
         account = Account.of(seed, self.whole, settled, replace(done, design=every), method, digests, name)
-        columns = (*apart.account.entry.columns, *account.entry.columns)
-        return replace(account, entry=replace(account.entry, columns=columns))
+        drawn = {account.keyed(name) for name in self.roles.drawn}  # given, and confidential all the same
+        traces = (replace(each, role="drawn") if each.name in drawn else each for each in account.entry.traces)
+        columns = (*(told[name] for name in others), *account.entry.columns)
+        return replace(account, entry=replace(account.entry, columns=columns, traces=tuple(traces)))
 
 
 def _protected(
@@ -150,7 +162,7 @@ def _released(
     apart: Release | None,
 ) -> Release:
     """apart: of the columns that another method drew, which leave with these"""
-    rows, start, coding = material.rows, material.start, material.coding
+    (rows, coding), start = material.of_part(roles), material.start
     design = Design.learn(rows, roles, absorb=isinstance(method, Isometric))
     limits = Limits.learn(rows, design)
     if limits is not None and limits.pinned and {*FIXED} <= {*method.kept}:
@@ -202,7 +214,7 @@ def _released(
             whole_file = done if part is None else part.among_others(done)
             if apart is not None:
                 drawn = apart.done
-                whole_file = replace(whole_file, others=drawn.released.under(""), first=drawn.remarks)
+                whole_file = replace(whole_file, others=beside_numbers(drawn, roles), first=drawn.remarks)
             release = Release._made(material.data, rows, whole_file, method, seed, *known, judged=done, apart=apart)
             if not release.unlucky:
                 break

@@ -20,6 +20,8 @@ from suffice.rows.multiset import Words
 
 RAW = ("given", "groups", "labels", "weight", "keep")
 """Roles of columns that leave as they are."""
+PROTECTED = ("confidential", "drawn")
+"""Roles of columns that do not; what was drawn may have been given to numbers."""
 POOL = 48
 """Columns of earlier releases of which sums are looked for together, about."""
 
@@ -350,8 +352,8 @@ def _former_roles(account: Account, others: Iterable[Entry]) -> tuple[list[str],
     def met(mine: Trace, roles: Sequence[str]) -> bool:
         return mine.role not in roles and any(mine.same(each) for each in before if each.role in roles)
 
-    raw = [mine for mine in own if mine.role in RAW and met(mine, ("confidential",))]
-    known = [mine for mine in own if mine.role == "confidential" and met(mine, RAW)]
+    raw = [mine for mine in own if mine.role in RAW and met(mine, PROTECTED)]
+    known = [mine for mine in own if mine.role in PROTECTED and met(mine, RAW)]
     return [account.names[each.name] for each in raw], [account.names[each.name] for each in known]
 
 
