@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.certificate.columns import check_columns, scale
-from suffice.certificate.demand import Demand
+from suffice.certificate.comparands import Comparands
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
@@ -29,7 +29,7 @@ def redrawn(before: Rows, after: Rows, roles: Roles) -> bool:
     return (before.n != after.n or weightless) and not fixed and roles.missing != "patterns"
 
 
-def of_new_records(before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Demand) -> Certificate:
+def of_new_records(before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Comparands) -> Certificate:
     """Moments alone: overall, or in groups, which may have any number of the new records."""
     roles, weight = design.roles, design.roles.weight
     if coded:

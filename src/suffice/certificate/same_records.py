@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.certificate.certificate import Certificate, certify, in_order
 from suffice.certificate.columns import check_columns, scale
-from suffice.certificate.demand import Demand
+from suffice.certificate.comparands import Comparands
 from suffice.design.design import Design
 from suffice.design.limits import Limits
 from suffice.design.roles import Roles
@@ -27,7 +27,7 @@ from suffice.statistics.whole_numbers import WholeNumbers
 
 
 def of_the_same_records(
-    before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Demand
+    before: Rows, after: Rows, design: Design, coded: Sequence[str], asked: Comparands
 ) -> tuple[Certificate, tuple[str, ...]]:
     """Every statistic of a release that has the records of the original, and what of it could not be checked."""
     numbers = tuple(name for name in design.confidential if name not in coded)
@@ -100,7 +100,7 @@ def _demanded(design: Design, asked: Sequence[str]) -> Iterator[Promise]:
             yield Promise(WholeNumbers())
 
 
-def _by_level(asked: Demand, before: Rows, after: Rows) -> list[Promise]:
+def _by_level(asked: Comparands, before: Rows, after: Rows) -> list[Promise]:
     if other := [name for name in asked.levels if name not in before.kinds or name not in after.kinds]:
         raise UsageError(f"Means are asked for by {other[0]!r}, which is not in both files.")
     return [Promise("mean", Domain.by_columns((name,), False)) for name in asked.levels]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.certificate.certificate import Certificate
-from suffice.certificate.demand import Demand
+from suffice.certificate.comparands import Comparands
 from suffice.certificate.new_records import of_new_records, redrawn
 from suffice.certificate.overlap import Overlap
 from suffice.certificate.paper import paper_beside
@@ -163,11 +163,11 @@ def verify(
     return Verification(certificate, gravest(findings), unchecked, same)
 
 
-def _asked(keeps: Sequence[str] | None, roles: Roles) -> Demand:
+def _asked(keeps: Sequence[str] | None, roles: Roles) -> Comparands:
     if keeps is None:
-        return Demand(ALL)
+        return Comparands(ALL)
     names = (keeps,) if isinstance(keeps, str) else tuple(keeps)
-    asked = Demand.of(names, (*roles.columns, *roles.leaving))
+    asked = Comparands.of(names, (*roles.columns, *roles.leaving))
     other = [name for name in asked.statistics if name not in COMPARED]
     wrong = [f"There is no statistic {name!r} to compare.{suggest(name, COMPARED)}" for name in other]
     if wrong or not names:

@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.algebra.moments import Spread
 from suffice.certificate.certificate import Certificate, certify, in_order
-from suffice.certificate.demand import Demand
+from suffice.certificate.comparands import Comparands
 from suffice.certificate.regressions import Regressions
 from suffice.design.bounds import OBSERVED, by_column, observed
 from suffice.design.design import Design
@@ -86,7 +86,7 @@ class Attestation:
         levels = [
             name for each in promises if each.name == "mean" for name in confidential if each.domain.by == (name,)
         ]
-        named = Demand(tuple(name for name in COMPARED if name in kept), tuple(tables), tuple(levels)).written()
+        named = Comparands(tuple(name for name in COMPARED if name in kept), tuple(tables), tuple(levels)).written()
         options += [] if asks <= kept and not (others or tables) else ["--keeps", ",".join(named)]
         about = self.method.about(self.design)
         if not about and self.done.drawn is not None:  # another number of records, and what of it is the original's own

@@ -12,10 +12,10 @@ LEVELS = "mean by "
 
 
 @dataclass(frozen=True)
-class Demand:
+class Comparands:
     """Statistics by name; tables of counts, each by its columns; columns in whose levels means are compared.
 
-    >>> asked = Demand.of(["mean", "sex", "sex*region", "mean by sex"], ["sex", "region"])
+    >>> asked = Comparands.of(["mean", "sex", "sex*region", "mean by sex"], ["sex", "region"])
     >>> asked.statistics, asked.tables, asked.levels
     (('mean',), (('sex',), ('sex', 'region')), ('sex',))
     >>> asked.written()
