@@ -223,6 +223,15 @@ def test_the_most_useful_that_passes_is_recommended():
     assert not found.recommend(max_risk={"linkage": 0.001}).recommendation
 
 
+def test_where_no_method_keeps_the_bounds_one_that_does_is_named():
+    broken = {"stops": ("limits",)}
+    found = contenders(("ipso", 0.0, 0.1, broken), ("shuffle", 0.0, 0.2, broken)).recommendation
+    assert not found
+    assert any("rotate" in reason for reason in found.reasons)
+    tried = contenders(("ipso", 0.0, 0.1, broken), ("rotate", 0.5, 0.2, {})).recommendation
+    assert not any("name it" in reason for reason in tried.reasons)
+
+
 def test_what_the_holders_own_key_stops_is_not_recommended():
     found = contenders(*MADE, ask=lambda each: ["repeated-release"] if each.name == "pca-mask" else [])
     assert found.recommendation.name == "rotate"

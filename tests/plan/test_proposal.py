@@ -87,6 +87,17 @@ def test_cells_of_a_table_and_small_files_get_no_plan() -> None:
         suffice.propose(pa.table({"a": ["x", "y"] * 50})).plan()
 
 
+def test_a_panel_is_no_table() -> None:
+    """A firm and a quarter are met once; but firms are known to be whose records these are."""
+    rng = np.random.default_rng(3)
+    panel = pd.DataFrame({"firm_id": np.repeat(np.arange(1000, 1150), 4), "quarter": [1, 2, 3, 4] * 150})
+    panel["turnover"], panel["wages"] = rng.lognormal(9, 1, 600).round(2), rng.lognormal(8, 1, 600).round(2)
+    found = suffice.propose(panel)
+    assert found.roles is not None
+    assert found.roles.unit == "firm_id"
+    assert set(found.roles.confidential) == {"turnover", "wages"}
+
+
 def test_names_that_would_break_a_line(tmp_path: Path) -> None:
     data = firms(200).to_pandas()[["turnover", "wages", "region"]]
     data.columns = ["a\n[release]\npath = 'x'", "b`c", "C(d) + `e"]

@@ -89,9 +89,8 @@ class Command:
         if output is not None:
             found.write(output, force)
             if not self.quiet:
-                show.say(
-                    f"\nWritten: {escaped(str(output))}. Nothing is released: look through it, then 'suffice run'."
-                )
+                written = escaped(str(output))
+                show.say(f"\nWritten: {written}. Nothing is released: look through it, then 'suffice run {written}'.")
         elif found.roles is None:
             found.plan()  # says why there is none
         elif not self.quiet:

@@ -348,7 +348,9 @@ def _recommended(rows: Sequence[Contender], judgement: Judgement, ask: Ask) -> R
         return Recommendation(row.name, tuple(row.steps), (first, *risks, *kept, "No guard stops it.", *refused))
     near = min(rows, key=lambda row: (len(row.against), _order(row)))
     told = f"No method passes. Nearest is {near.name}: {'; '.join(near.against)}." if near.against else "None is left."
-    return Recommendation(None, (), (told, *refused))
+    outside = any("limits" in row.stops for row in rows) and not any("rotate" in row.name for row in rows)
+    inside = ("Bounds and edits are kept by rotate: name it among the methods.",) if outside else ()
+    return Recommendation(None, (), (told, *inside, *refused))
 
 
 def _plain(value: Any) -> Any:

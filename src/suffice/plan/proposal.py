@@ -130,7 +130,8 @@ def _unfit(seen: Sight, guesses: Sequence[Guess]) -> list[str]:
     if not confidential:
         return ["No column looks confidential: none holds numbers that others do not know.", "Name the roles yourself."]
     table = "Cells are protected with 'suffice table'; if they are records, name the roles yourself."
-    if seen.cells and len(confidential) <= 2:
+    units = any(each.role == "unit" for each in guesses)
+    if seen.cells and len(confidential) <= 2 and not units:
         return ["No two records have the same categories: they look like cells of a table.", table]
     return (
         [f"The file has {count_of(seen.n, 'record')}: too few to be released as records.", table]
@@ -211,7 +212,7 @@ def _settled(guesses: Sequence[Guess], roles: Roles) -> list[Guess]:
         "unit": "; another column tells units",
         "category": MORE,
         "number": MORE,
-        "crowded": ": join them first, or keep it",
+        "crowded": ": join them first, or say so if it names whose records these are (identifiers, unit)",
     }
     return [
         Guess(each.column, role, each.why)
