@@ -103,6 +103,13 @@ def test_the_pattern_in_files_of_other_programs(run):
     assert run("table", "audit", "p.sdmx.csv", "--counts", "--rule", "frequency=3")[0] == 0
 
 
+def test_names_that_no_file_can_have_are_refused(run):
+    code, _, err = run("table", "suppress", *HOW, "-o", "out.sdmx.csv")
+    assert (code, "no SDMX file" in err, Path("out.sdmx.csv").exists()) == (2, True, False)
+    code, _, err = run("table", "suppress", *HOW, "-o", "out.csv", "--pattern", "p.docx")
+    assert (code, ".jj" in err, Path("p.docx").exists()) == (2, True, False)
+
+
 def test_a_plan_finds_the_pattern_and_fills_it(run):
     Path("plan.toml").write_text(PLAN)
     code, out, err = run("run", "plan.toml")

@@ -1,4 +1,4 @@
-"""Patterns against another solver: intervals of sensitive cells by scipy, for anybody and for each lone contributor."""
+"""Patterns against another solver: intervals of sensitive cells by scipy, for anybody and for contributors."""
 
 from __future__ import annotations
 
@@ -19,55 +19,60 @@ from tests.tables.test_suppress import counts, firms, linked
 KEY = Seed.for_tests(2)
 
 
-def ends(table: Table, unknown: Flags, x: Array, cell: int, whole: bool = False) -> list[float]:
-    """Least and largest value of a cell that the published ones leave possible, none being negative."""
-    cells = np.flatnonzero(unknown)
-    T = table.relations.toarray()
-    right = -(T[:, ~unknown] @ x[~unknown])
-    cost = (cells == cell).astype(float)
+def ends(table: Table, low: Array, high: Array, x: Array, cell: int, whole: bool = False) -> list[float]:
+    """Least and largest value of a cell that an attacker's bounds leave possible."""
+    cells = np.flatnonzero(low < high)
+    T, fixed = table.relations.toarray(), low == high
+    right = -(T[:, fixed] @ x[fixed])
+    cost, box = (cells == cell).astype(float), Bounds(low[cells], high[cells])
     if whole:
         both = LinearConstraint(T[:, cells], right, right)
-        found = [milp(s * cost, constraints=both, integrality=cost * 0 + 1, bounds=Bounds(0, np.inf)) for s in (1, -1)]
+        found = [milp(s * cost, constraints=both, integrality=cost * 0 + 1, bounds=box) for s in (1, -1)]
     else:
-        found = [linprog(s * cost, A_eq=T[:, cells], b_eq=right, bounds=(0, None), method="highs-ds") for s in (1, -1)]
+        both = list(zip(low[cells], high[cells], strict=True))
+        found = [linprog(s * cost, A_eq=T[:, cells], b_eq=right, bounds=both, method="highs-ds") for s in (1, -1)]
     return [s * each.fun if each.status == 0 else s * -np.inf for s, each in zip((1, -1), found, strict=True)]
 
 
-def attackers(table: Table, gaps: Flags, name: str) -> Iterator[Flags]:
-    """What is unknown to anybody, and to each who stands alone behind suppressed cells: told from the records."""
-    gaps = gaps | table.hidden & ~table.impossible
-    yield gaps
+def attackers(table: Table, gaps: Flags, name: str) -> Iterator[tuple[Array, Array, Array]]:
+    """Bounds of cells for anybody, and for the two largest contributors of each gap, with their parts, from records."""
+    x, unknown = table.values[name], gaps | table.hidden & ~table.impossible
+    low, high = np.where(unknown, 0.0, x), np.where(unknown, np.inf, x)
+    yield low, high, np.zeros(len(x))
     people, holding = table.contributors, table.holding
     if people is None or holding is None or (people.names is None and name == "count"):
         return
+    parts = np.zeros((people.unit.max() + 1, len(x)))
     inside = holding.toarray()
-    alone = dict[int, list[int]]()
-    for cell in np.flatnonzero(gaps):
-        units = {int(u) for u, i in zip(people.unit, people.inner, strict=True) if inside[cell, i]}
-        if len(units) == 1:
-            alone.setdefault(units.pop(), []).append(int(cell))
-    for own in alone.values():
-        rest = gaps.copy()
-        rest[own] = False
-        yield rest
+    for unit, inner, part in zip(people.unit, people.inner, people.values[name], strict=True):
+        parts[unit] += part * inside[:, inner]
+    for unit in np.unique(np.argsort(-parts, axis=0, kind="stable")[:2, gaps]):
+        own = gaps & (parts[unit] > 0) & (np.count_nonzero(parts, axis=0) == 1)
+        part = np.where(unknown & ~own, parts[unit], 0.0)
+        if part.any() or own.any():
+            yield np.where(own, x, np.maximum(low, part)), np.where(own, x, high), part
 
 
 def safe(table: Table, gaps: Flags, given: Sensitivity) -> bool:
-    """Whether every attacker finds every sensitive cell's interval as wide as its levels, counts by three numbers."""
+    """Whether every attacker finds every sensitive cell's interval as wide as its levels, counts by three numbers.
+
+    How far a cell goes down is no secret beyond the attacker's own part of it.
+    """
     x = table.values[given.value]
     room = 1e-6 * float(x.max())
-    for number, unknown in enumerate(attackers(table, gaps, given.value)):
+    for number, (least, most, part) in enumerate(attackers(table, gaps, given.value)):
         for cell in np.flatnonzero(given.sensitive):
-            if not unknown[cell]:
+            if least[cell] == most[cell]:
                 if not number:
                     return False
                 continue  # its own
-            low, high = ends(table, unknown, x, cell)
-            if x[cell] - low < given.lower[cell] - room or high - x[cell] < given.upper[cell] - room:
+            low, high = ends(table, least, most, x, cell)
+            down = min(given.lower[cell], x[cell] - part[cell])
+            if x[cell] - low < down - room or high - x[cell] < given.upper[cell] - room:
                 return False
             if high - low <= room:
                 return False
-            if given.value in table.counts and np.subtract(*ends(table, unknown, x, cell, True)[::-1]) < 1.5:
+            if given.value in table.counts and np.subtract(*ends(table, least, most, x, cell, True)[::-1]) < 1.5:
                 return False
     return True
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.cli.table_source import listed
-from suffice.errors import FileError
+from suffice.errors import FileError, UsageError
 
 if TYPE_CHECKING:
     from suffice.tables.table import Table
@@ -19,11 +19,16 @@ def write(
     from contextlib import ExitStack
 
     from suffice.files.draft import Draft, commit, keep_apart
-    from suffice.files.kind import write_kind
+    from suffice.files.kind import SUFFIXES, write_kind
     from suffice.files.writer import write_table
 
     texts, frame, kind = _others(made, more, output, given), None, ""
     if not texts:
+        if output.suffix.lower() not in SUFFIXES:
+            raise UsageError(
+                f"The name of a file of cells ends in {output.suffix.lstrip('.')!r}, which is no known kind of file.\n"
+                "Use .csv, .sdmx.csv, .tab, .jj, .parquet, .tsv, .feather, .arrow, .sav, .dta or .xpt."
+            )
         frame, kind = made.frame(more), write_kind(output)
         if output.name.lower().endswith(".sdmx.csv"):
             from suffice.tables.sdmx import sdmx_frame

@@ -103,6 +103,8 @@ class TableRelease(Exhibit):
         report: a private page for the data holder, written with it: see `report`
         """
         enforce(self.findings)
+        if path_of(path).name.lower().endswith(".sdmx.csv"):
+            raise UsageError("A published table is no SDMX file; all cells with their status are.\nName it .csv.")
         kind, places = write_kind(path), Places.of(path, report)
         keep_apart(places.labelled, self._kept_files)
         with ExitStack() as stack:

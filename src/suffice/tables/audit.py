@@ -16,11 +16,13 @@ from suffice.progress import Progress
 from suffice.rows.threads import cores
 from suffice.tables.chase import Chase
 from suffice.tables.connected import parts_of
+from suffice.tables.insiders import Insiders
 from suffice.tables.pattern import known_ends
+from suffice.tables.screen import Screen
 from suffice.tables.secret import EXPOSED, POSSIBLE, PROTECTED, UNJUDGED, Secret
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.solver import Polytope, some_point
-from suffice.tables.table import COUNT, Table
+from suffice.tables.table import Table
 from suffice.tables.targets import Targets
 
 COARSE = 0.01
@@ -109,7 +111,7 @@ class Audit:
         """A target in words."""
         first = self.table.label(target.cells[0][0])
         name = f"the sum of {len(target.cells)} cells with {first}" if target.is_sum else first
-        return name + (", for a lone contributor of another cell" if target.insider is not None else "")
+        return name + (", for a contributor of suppressed cells" if target.insider is not None else "")
 
 
 def audit(
@@ -125,7 +127,7 @@ def audit(
     hasty: bool = False,
     progress: Progress | None = None,
 ) -> Audit:
-    """What can be computed of the suppressed cells, by anybody and by each lone contributor.
+    """What can be computed of the suppressed cells, by anybody and by those who contribute to them.
 
     sensitivity: which cells, by which rules; without it all suppressed cells are looked at, none is called protected
     beforehand: the share of its value within which everybody knows each cell, or bounds below and above by cell; else
@@ -206,35 +208,45 @@ class _Look:
     def whole(self) -> bool:
         return self.wanted.whole
 
-    def judged(self, targets: Sequence[Secret], gaps: Flags, insider: int | None = None) -> list[Secret]:
-        """Every target with its interval and its verdict, for anybody or for an insider."""
+    def judged(self, targets: Sequence[Secret], gaps: Flags) -> list[Secret]:
+        """Every target with its interval and its verdict, for anybody."""
+        hidden, done, found = self._unknown(gaps).tolist(), 0, list[Secret]()
+        for target in targets:
+            if not all(hidden[cell] for cell, _ in target.cells):  # sensitive, and published
+                found.append(replace(target, low=target.value, high=target.value, exact=True, verdict=EXPOSED))
+        for space, cells, those in self._pieces(targets, gaps):
+            found += self.chased(space, cells, those, [point[cells] for point in self.points])
+            done += len(those)
+            if self.progress is not None:
+                self.progress("auditing", done, max(len(targets), 1))
+        return found
+
+    def chased(
+        self, space: Polytope, cells: NDArray[np.int64], targets: Sequence[Secret], points: list[Array]
+    ) -> list[Secret]:
+        """Targets of one polytope with their intervals and verdicts; what is found possible goes to `points`."""
+        chase = Chase(space, cells, self.whole, self.exact or self.sensitivity is None, self.threads)
+        found = [replace(each, verdict=self._verdict(each)) for each in chase.run(targets, points)]
+        points += chase.points
+        return found
+
+    def _pieces(
+        self, targets: Sequence[Secret], gaps: Flags
+    ) -> Iterator[tuple[Polytope, NDArray[np.int64], list[Secret]]]:
+        """Targets by the suppressed cells that hang together."""
         unknown = self._unknown(gaps)
         hidden = unknown.tolist()
         parts = list(parts_of(self.table.relations, unknown))
         owner = np.full(len(self.table), -1)
         for number, (_, cells) in enumerate(parts):
             owner[cells] = number
-        done, found = 0, list[Secret]()
         work: dict[tuple[int, ...], list[Secret]] = {}
         for target in targets:
             some = [cell for cell, _ in target.cells]
-            if not all(hidden[cell] for cell in some):  # sensitive, and published
-                found.append(
-                    replace(target, low=target.value, high=target.value, exact=True, verdict=EXPOSED, insider=insider)
-                )
-            else:
+            if all(hidden[cell] for cell in some):
                 work.setdefault(tuple(sorted({int(owner[cell]) for cell in some})), []).append(target)
         for numbers, those in work.items():
-            space, cells = self._space(parts, numbers)
-            chase = Chase(space, cells, self.whole, self.exact or self.sensitivity is None, self.threads)
-            found += chase.run(those, [point[cells] for point in self.points])
-            done += len(those)
-            if self.progress is not None:
-                self.progress("auditing", done, max(len(targets), 1))
-        return [
-            replace(each, verdict=self._verdict(each), insider=insider) if each.verdict == UNJUDGED else each
-            for each in found
-        ]
+            yield *self._space(parts, numbers), those
 
     def _space(
         self, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], numbers: Sequence[int]
@@ -279,60 +291,75 @@ class _Look:
         return len({target.cells for target in open_ if max(target.lower, target.upper) <= 0})
 
     def insiders(self, gaps: Flags, outside: Sequence[Secret]) -> tuple[list[Secret], list[str]]:
-        """Again, for everyone who stands alone behind suppressed cells and so knows them."""
+        """Again, for everyone who stands behind suppressed cells: alone, and so knows them, or with the largest part.
+
+        A target that is protected from all of them is told once.
+        """
         cells = np.flatnonzero(gaps)
-        if not len(cells) or (self.whole and not self._named):  # who is counted knows of no one else
+        if not len(cells):
             return [], []
-        alone = self._alone(cells)
-        if alone is None:
+        unknown = np.flatnonzero(self._unknown(gaps))
+        who = Insiders.of(self.table, self.name, unknown, gaps, self.wanted.signed)
+        if who is None:
             return [], ["knowledge of lone contributors: who stands behind the cells is not known"]
         known = {target.cells for target in outside if target.verdict == EXPOSED}
-        base = [replace(t, low=np.nan, verdict=UNJUDGED, why="") for t in outside if t.cells not in known]
-        home = np.full(len(self.table), -1)
-        for number, (_, some) in enumerate(parts_of(self.table.relations, self._unknown(gaps))):
-            home[some] = number
-        unjudged = set[str]()
-
-        def told(own: NDArray[np.int64], insider: int) -> list[Secret]:
-            left = gaps.copy()
-            left[own] = False
-            away = (~np.isin(home, home[own]) | (gaps & ~left)).tolist()
-            rows = np.unique(self.table.relations.tocsc()[:, own].indices)  # equations that its own cells are in
-            fresh, more = self.wanted.sums(left, sparse.csr_array(self.table.relations[rows]), self.table.totals[rows])
-            unjudged.update(more)
-            targets = [t for t in [*base, *fresh] if t.cells not in known and not any(away[c] for c, _ in t.cells)]
-            return replace(self, progress=None).judged(targets, left, insider)
-
-        found, everyone = list[Secret](), np.unique(alone[alone >= 0])
-        for number, insider in enumerate(everyone):
-            here = told(cells[alone == insider], int(insider))
-            found += here
-            if self.progress is not None:
-                self.progress("insiders", number + 1, len(everyone))
-            if self.hasty and any(target.verdict == EXPOSED for target in here):
-                return found, []
-        if self.table.contributors is None and len(everyone) > 1:
-            together = told(cells[alone >= 0], int(everyone[0]))
+        open_ = [target for target in outside if target.cells not in known]
+        found, unjudged = self._asked(gaps, open_, known, who)
+        if self.table.contributors is None and len(who.everyone) > 1 and not self._bad(found):
+            one = replace(who, alone=np.where(who.alone >= 0, 0, -1))
+            together, _ = self._asked(gaps, open_, known, one)
             if any(target.verdict != PROTECTED for target in together):
                 unjudged.add("knowledge of lone contributors: whether one stands behind several cells is not known")
-        return found, sorted(unjudged)
+        return found, [] if self._bad(found) else sorted(unjudged)
 
-    @property
-    def _named(self) -> bool:
-        people, known = self.table.contributors, self.table.known
-        if people is not None:
-            return people.names is not None
-        return known is not None and not np.isnan(known.units).any()
+    def _bad(self, found: Sequence[Secret]) -> bool:
+        return self.hasty and any(target.verdict == EXPOSED for target in found)
+
+    def _asked(
+        self, gaps: Flags, targets: Sequence[Secret], known: set[tuple[tuple[int, int], ...]], who: Insiders
+    ) -> tuple[list[Secret], set[str]]:
+        """Targets before insiders; known: what anybody knows."""
+        everyone, x = who.everyone, self.table.values[self.name]
+        fresh, unjudged = self.wanted.sums(gaps, *who.equations(self.table), who.alone)
+        sums: dict[int, list[Secret]] = {}
+        for each in fresh:
+            if each.cells not in known and each.insider is not None:
+                sums.setdefault(each.insider, []).append(each)
+        found, done = list[Secret](), 0
+        for space, cells, those in self._pieces([*targets, *(each for some in sums.values() for each in some)], gaps):
+            mine, here = [each for each in those if each.insider is None], set(cells.tolist())
+            screen = Screen(space, cells, mine, [point[cells] for point in self.points])
+            looked, worse = np.full(len(mine), -1), np.zeros(len(mine), dtype=bool)
+            for unit in who.touching(cells):
+                inside = who.inside(unit, space, cells)
+                others = ~screen.touched(inside.fixed)
+                open_, points = screen.open(inside.low, inside.high, screen.down(inside.shared, inside.part))
+                left = [mine[number] for number in np.flatnonzero(open_ & others)]
+                left += [each for each in sums.get(unit, []) if each.cells[0][0] in here]
+                left = [
+                    replace(each, low=np.nan, verdict=UNJUDGED, why="", insider=unit,
+                            lower=min(each.lower, who.down(unit, x, each.cells)))
+                    for each in left
+                ]  # fmt: skip
+                looked[others] = unit
+                narrow = replace(space, low=inside.low, high=inside.high)
+                old = len(points)
+                told = self.chased(narrow, cells, left, points) if left else []
+                screen.add(points[old:])
+                for number, each in zip(np.flatnonzero(open_ & others), told, strict=False):
+                    worse[number] |= each.verdict != PROTECTED
+                found += [each for each in told if each.verdict != PROTECTED or each.cells not in screen.known]
+                if self._bad(told):
+                    return found, set()
+                done += 1
+                if self.progress is not None:
+                    self.progress("insiders", min(done, len(everyone)), len(everyone))
+            found += [
+                replace(each, insider=int(unit))
+                for each, unit, bad in zip(mine, looked, worse, strict=True)
+                if unit >= 0 and not bad
+            ]
+        return found, set(unjudged)
 
     def _unknown(self, gaps: Flags) -> Flags:
         return (gaps | self.table.hidden) & ~self.table.impossible
-
-    def _alone(self, cells: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """For every cell the one who stands behind it, or -1."""
-        table = self.table
-        if table.contributors is not None and table.holding is not None:
-            name = None if self.name == COUNT else self.name
-            return table.contributors.alone(sparse.csr_array(table.holding[cells]), name)
-        if table.known is None or np.isnan(table.known.units).any():
-            return None
-        return np.where(table.known.units[cells] == 1, cells, -1)  # of different cells different ones

@@ -207,15 +207,18 @@ class Contributors:
         some = np.bincount(place, plain[pairs.col] != 0, len(keys)) > 0
         return [keys // count, keys % count, x, weighed, some]
 
-    def alone(self, groups: sparse.csr_array, name: str | None) -> NDArray[np.int64]:
-        """The one unit behind each group, or -1; those of zero do not count, unless there are no others."""
-        group, unit, _, _, some = self._contributions(groups, self._plain(name))
-        found = np.full(groups.shape[0], -1, dtype=np.int64)
+    def behind(self, groups: sparse.csr_array, name: str | None) -> tuple[NDArray[Any], ...]:
+        """Who contributes to which group, and how much; and the one unit behind each group, or -1.
+
+        Units of zero do not count, unless there are no others.
+        """
+        group, unit, _, weighed, some = self._contributions(groups, self._plain(name))
+        alone = np.full(groups.shape[0], -1, dtype=np.int64)
         for here in (np.ones(len(group), dtype=bool), some):
             one = np.bincount(group[here], minlength=groups.shape[0]) == 1
             mine = here & one[group]
-            found[group[mine]] = unit[mine]
-        return found
+            alone[group[mine]] = unit[mine]
+        return group, unit, weighed, alone
 
 
 def _repeated(largest: Array, times: Array, asked: Flags, waived: Flags) -> tuple[Array, Flags, Flags]:

@@ -38,21 +38,32 @@ class Targets:
             Secret(((int(cell), 1),), float(x[cell]), float(given.lower[cell]), float(given.upper[cell]))
             for cell in np.flatnonzero(given.sensitive)
         ]
-        sums, unjudged = self.sums(gaps, self.table.relations, self.table.totals)
+        sums, unjudged = self.sums(gaps, np.arange(self.table.relations.shape[0]))
         return [*cells, *sums], unjudged
 
     def sums(
-        self, gaps: Flags, relations: sparse.csr_array, totals: NDArray[np.int64]
+        self,
+        gaps: Flags,
+        equations: NDArray[np.int64],
+        who: NDArray[np.int64] | None = None,
+        alone: NDArray[np.int64] | None = None,
     ) -> tuple[list[Secret], list[str]]:
-        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors."""
-        given, rows = self.sensitivity, relations.tocoo()
+        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors.
+
+        who, alone: before whom each equation is looked at, and the one who knows each cell; without them anybody
+        """
+        given, relations = self.sensitivity, sparse.csr_array(self.table.relations[equations])
         assert given is not None
+        rows, totals = relations.tocoo(), self.table.totals[equations]
         part = (rows.col != totals[rows.row]) & (rows.data != 0) & ~self.table.impossible[rows.col]
         here = part & (gaps | self.table.hidden)[rows.col]
+        if alone is not None and who is not None:
+            here &= ~(gaps[rows.col] & (alone[rows.col] == who[rows.row]))
         parts = sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=relations.shape)
         count = np.diff(parts.indptr)
         some = (count > 1) & (count < np.bincount(rows.row[part], minlength=len(count)))
         parts = sparse.csr_array(parts[np.flatnonzero(some)])
+        before = [None] * parts.shape[0] if who is None else who[some].tolist()
         if not parts.shape[0]:
             return [], []
         if not given.rules:
@@ -65,14 +76,15 @@ class Targets:
         below, above = self._levels(pooled, flags)
         unjudged = self._if_the_same(parts, np.any(flags, axis=0), below, above)
         value = parts @ np.nan_to_num(self.table.values[self.name])
-        found: dict[tuple[tuple[int, int], ...], Secret] = {}
+        found: dict[tuple[object, ...], Secret] = {}
         for row in np.flatnonzero(np.any(flags, axis=0)):
             begin, end = parts.indptr[row : row + 2]
             cells = tuple(
                 sorted(zip(parts.indices[begin:end].tolist(), parts.data[begin:end].astype(int).tolist(), strict=True))
             )
             lower = below[row] if self.signed else min(below[row], abs(value[row]))
-            found[cells] = Secret(cells, float(value[row]), float(lower), float(above[row]))
+            secret = Secret(cells, float(value[row]), float(lower), float(above[row]), insider=before[row])
+            found[before[row], cells] = secret
         return list(found.values()), unjudged
 
     def _levels(self, pooled: Makeup, flags: Sequence[Flags]) -> tuple[Array, Array]:

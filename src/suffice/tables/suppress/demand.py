@@ -12,10 +12,11 @@ from scipy import sparse
 from suffice.algebra.array import Array, Flags
 from suffice.progress import Progress
 from suffice.tables.audit import Audit, audit
+from suffice.tables.insiders import Insiders
 from suffice.tables.pattern import known_ends
 from suffice.tables.secret import POSSIBLE, Secret
 from suffice.tables.sensitivity import Sensitivity
-from suffice.tables.table import COUNT, Table
+from suffice.tables.table import Table
 from suffice.tables.targets import Targets
 
 SLACK = 1e-4
@@ -28,7 +29,9 @@ LEAST = 1e-6
 class Demand:
     """A cell, or a sum of cells, that must be able to go so far below its value, above it, and both together.
 
-    own: cells that the attacker knows, being alone behind them
+    insider: who the attacker is, where he contributes to cells
+    own: cells that he knows, being alone behind them
+    shared: cells that he knows a part of, and how far they may go down for him
     """
 
     value: str
@@ -36,11 +39,13 @@ class Demand:
     below: float
     above: float
     span: float
+    insider: int | None = None
     own: tuple[int, ...] = ()
+    shared: tuple[tuple[int, float], ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
-        return self.value, self.cells, self.own
+        return self.value, self.cells, self.insider
 
     def sides(self, room: float) -> tuple[float, float]:
         """How far down and up, where the whole span is to be had; room: below."""
@@ -72,12 +77,21 @@ class PatternRequest:
     threads: int | None = None
     progress: Progress | None = None
     _cache: dict[str, tuple[Array, Array]] = field(default_factory=dict)
-    _alone: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    _who: dict[str, Insiders | None] = field(default_factory=dict)
 
     @property
     def always(self) -> Flags:
         """Cells that nobody publishes, and that everybody must guess."""
         return np.asarray(self.table.hidden & ~self.table.impossible)
+
+    def room_for(self, demand: Demand) -> tuple[Array, Array]:
+        """The same, as far as an attacker knows."""
+        below, above = (each.copy() for each in self.room(demand.value))
+        for cell, most in demand.shared:
+            below[cell] = min(below[cell], most)
+        own = list(demand.own)
+        below[own] = above[own] = 0.0
+        return below, above
 
     def room(self, name: str) -> tuple[Array, Array]:
         """How far below and above its value each cell may be, as far as everybody knows."""
@@ -103,22 +117,26 @@ class PatternRequest:
 
     def demand(self, name: str, target: Secret) -> Demand:
         """What keeps the audit from calling a target exposed."""
-        more = 1 + SLACK
+        more, most = 1 + SLACK, target.value
+        own, shared = tuple[int, ...](), tuple[tuple[int, float], ...]()
+        if target.insider is not None and (who := self._insiders(name)) is not None:
+            x, unit = self.table.values[name], target.insider
+            cells, part = who.shared(unit)
+            own = tuple(who.own(unit).tolist())
+            shared = tuple((int(c), max(float(x[c] - p), 0.0)) for c, p in zip(cells, part, strict=True))
+            most = min(most, who.down(unit, x, target.cells))
         if name in self.table.counts:  # whole numbers: what is just beyond a level is the next one
-            return Demand(name, target.cells, target.lower, target.upper, POSSIBLE - 1.0, self._own(name, target))
-        levels = target.lower if target.lower == target.value else more * target.lower, more * target.upper
+            return Demand(name, target.cells, target.lower, target.upper, POSSIBLE - 1.0, target.insider, own, shared)
+        down = more * target.lower
+        levels = min(down, most) if target.lower <= most else down, more * target.upper
         span = max(levels) or LEAST * float(np.abs(self.table.values[name]).max())
-        return Demand(name, target.cells, *levels, span, self._own(name, target))
+        return Demand(name, target.cells, *levels, span, target.insider, own, shared)
 
-    def _own(self, name: str, target: Secret) -> tuple[int, ...]:
-        if target.insider is None:
-            return ()
-        table = self.table
-        if table.contributors is None or table.holding is None:
-            return (target.insider,)
-        if name not in self._alone:
-            self._alone[name] = table.contributors.alone(table.holding, None if name == COUNT else name)
-        return tuple(np.flatnonzero(self._alone[name] == target.insider).tolist())
+    def _insiders(self, name: str) -> Insiders | None:
+        if name not in self._who:
+            every, signed = np.arange(len(self.table)), Targets(self.table, name, None).signed
+            self._who[name] = Insiders.of(self.table, name, every, ~self.table.hidden, signed)
+        return self._who[name]
 
     def audits(self, gaps: Flags, points: Mapping[str, Sequence[Array]], hasty: bool = False) -> dict[str, Audit]:
         """The audit of every value, helped by tables that are possible."""

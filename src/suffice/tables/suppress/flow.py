@@ -24,15 +24,17 @@ SEEN = 1e-7
 class Flow:
     """Changes f with T f = 0, inside of what everybody knows, in cells that may be suppressed."""
 
-    def __init__(self, request: PatternRequest, value: str, usable: Flags, own: Sequence[int] = ()) -> None:
+    def __init__(self, request: PatternRequest, value: str, usable: Flags, attacker: Demand | None = None) -> None:
         self.request, self.value = request, value
         mask = usable.copy()
-        mask[list(own)] = False
+        if attacker is not None:
+            mask[list(attacker.own)] = False
         self.cells = np.flatnonzero(mask)
         self.place = np.full(len(mask), -1)
         self.place[self.cells] = np.arange(len(self.cells))
         self.rows = request.relations(self.cells)
-        self.below, self.above = (each[self.cells] for each in request.room(value))
+        room = request.room(value) if attacker is None else request.room_for(attacker)
+        self.below, self.above = (each[self.cells] for each in room)
 
     def all(self, demands: Sequence[Demand], up: Flags, cost: Array) -> Array:
         """Single cells, each at its level above or below, as many as can be: the cheapest change, a number a cell.
@@ -61,15 +63,19 @@ class Flow:
 
     def cheapest(self, demand: Demand, cost: Array, whole: bool = False) -> list[Array] | None:
         """Two changes that take a demand to its levels, below and above, in the cheapest way; None where none does."""
-        value = sum(sign * self.request.table.values[self.value][cell] for cell, sign in demand.cells)
         best, least = None, np.inf
-        for way in demand.ways(float(value) if np.isfinite(self.below).all() else np.inf):
+        for way in demand.ways(self._down(demand)):
             found = [self.one(demand, up, goal, cost, whole) for up, goal in zip((False, True), way, strict=True)]
             both = [each for each in found if each is not None]
             paid = float(cost[np.any([each != 0 for each in both], axis=0)].sum()) if len(both) == 2 else np.inf
             if paid < least:
                 best, least = both, paid
         return best
+
+    def _down(self, demand: Demand) -> float:
+        """How far a demand's cells may go down together, each by itself."""
+        room = self.request.room_for(demand)
+        return float(sum(room[0 if sign > 0 else 1][cell] for cell, sign in demand.cells))
 
     def one(self, demand: Demand, up: bool, goal: float, cost: Array, whole: bool = False) -> Array | None:
         """The cheapest change that takes a demand so far; None where nothing does."""

@@ -120,7 +120,7 @@ class PatternSearch:
     def _repair(self, demand: Demand, target: Secret, gaps: Flags, points: dict[str, list[Array]]) -> None:
         request, whole = self.request, target.numbers is not None
         free = gaps | request.always
-        flow = Flow(request, demand.value, free | request.open, demand.own)
+        flow = Flow(request, demand.value, free | request.open, demand)
         changes = flow.cheapest(demand, np.where(free, 0.0, request.cost), whole)
         if changes is None:
             raise self._infeasible(demand)
@@ -151,7 +151,7 @@ class PatternSearch:
             if len(demand.cells) == 1
             else f"the sum of {len(demand.cells)} cells with {table.label(cell)}"
         )
-        label += ", for a lone contributor of another cell" if demand.own else ""
+        label += ", for a contributor of suppressed cells" if demand.insider is not None else ""
         why = " and ".join(given.why[cell]) or "a sum of suppressed cells"
         every = ~table.impossible & ~table.hidden
         forced = np.any([each.forced for each in request.given], axis=0)
@@ -170,7 +170,7 @@ class PatternSearch:
         )
 
     def _possible(self, demand: Demand, usable: Flags) -> bool:
-        flow = Flow(self.request, demand.value, usable | self.request.primary | self.request.always, demand.own)
+        flow = Flow(self.request, demand.value, usable | self.request.primary | self.request.always, demand)
         return flow.cheapest(demand, self.request.cost) is not None
 
     def removed(self, found: CellPattern) -> CellPattern:
