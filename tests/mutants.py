@@ -377,8 +377,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "columns below a separator are dealt without mixing",
         "algorithms/margins.py",
-        'source = mixed[np.argsort(before[mixed], kind="stable")]',
-        'source = np.argsort(before, kind="stable")',
+        'mixed[np.argsort(before[mixed], kind="stable")]',
+        'np.argsort(before, kind="stable")',
         "tests/microdata/test_margins.py",
     ),
     Mutant(
@@ -519,9 +519,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "moments are compared, whatever is to be",
-        "certificate/verification.py",
-        "return *(name for name in COMPARED if name in names), *tables",
-        "return *ALL, *tables",
+        "certificate/comparands.py",
+        "(*(name for name in COMPARED if name in told), *rest)",
+        '("mean", "covariance", "fit", *rest)',
         "tests/certificate/test_verification.py",
     ),
     Mutant(

@@ -19,7 +19,8 @@ def text_numbers(words: pa.Array) -> Array | None:
     """Cells as plain numbers, as dates in seconds, or by their digits: as most of them can be read, and else nan."""
     text = pc.utf8_trim_whitespace(words.cast(pa.string()))
     dates = [pc.strptime(text, format=each, unit="s", error_is_null=True) for each in (*DAYS, *MOMENTS)]
-    plain = pc.if_else(pc.match_substring_regex(text, PLAIN), text, None)
+    missing = pa.nulls(1, text.type)[0]  # a None of Python would be made a scalar, which loads pandas
+    plain = pc.if_else(pc.match_substring_regex(text, PLAIN), text, missing)
     read = [plain, *(each.cast(pa.int64()) for each in dates), _amounts(text)]
     best = min(read, key=lambda each: each.null_count)  # the first of equals
     return best.cast(pa.float64()).to_numpy(zero_copy_only=False) if best.null_count < len(best) else None
