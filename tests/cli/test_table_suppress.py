@@ -104,10 +104,40 @@ def test_the_pattern_in_files_of_other_programs(run):
 
 
 def test_names_that_no_file_can_have_are_refused(run):
-    code, _, err = run("table", "suppress", *HOW, "-o", "out.sdmx.csv")
-    assert (code, "no SDMX file" in err, Path("out.sdmx.csv").exists()) == (2, True, False)
+    code, _, err = run("table", "suppress", *HOW, "-o", "out.sdmx.csv", "--decimals")
+    assert (code, "no code for numbers" in err, Path("out.sdmx.csv").exists()) == (2, True, False)
     code, _, err = run("table", "suppress", *HOW, "-o", "out.csv", "--pattern", "p.docx")
     assert (code, ".jj" in err, Path("p.docx").exists()) == (2, True, False)
+
+
+def test_a_published_table_has_status_codes_that_do_not_tell_what_is_sensitive(run):
+    words = ("--last", "before", "--cost", "count", "--pattern", "own.sdmx.csv")
+    assert run("table", "suppress", *HOW, "-o", "out.sdmx.csv", *words)[0] == 0
+    hidden = {("x", "u")} | LAST
+    for row in cells("out.sdmx.csv"):
+        gone = (row["a"], row["b"]) in hidden
+        assert (row["OBS_STATUS"], row["CONF_STATUS"], row["OBS_VALUE"] == "") == (
+            ("Q", "N", True) if gone else ("A", "F", False)
+        )
+    assert run("table", "verify", "cells.csv", "out.sdmx.csv", *HOW[1:6])[0] == 0
+    lines = Path("out.sdmx.csv").read_text()
+    Path("out.sdmx.csv").write_text(lines.replace("74", "75"))
+    assert run("table", "verify", "cells.csv", "out.sdmx.csv", *HOW[1:6])[0] == 6
+    assert "OBS_VALUE" in Path("own.sdmx.csv").read_text()
+    assert Path("own.sdmx.csv").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("own", ["own.tab", "own.jj", "own.sdmx.csv", "own.csv"])
+def test_a_plan_writes_the_status_of_all_cells_for_its_holder(run, own: str):
+    plan = PLAN.replace('path = "filled.csv"', f'path = "filled.csv"\npattern = "{own}"')
+    assert plan != PLAN
+    Path("plan.toml").write_text(plan)
+    code, _, err = run("run", "plan.toml")
+    assert (code, Path(own).exists(), Path("own.rda").exists()) == (0, True, own == "own.tab"), err
+    Path("plan.toml").write_text(plan.replace(own, "cells.csv"))
+    assert run("run", "plan.toml", "--force")[0] == 2
+    Path("plan.toml").write_text(plan.replace(own, "own.docx"))
+    assert run("run", "plan.toml", "--force")[0] == 2
 
 
 def test_a_plan_finds_the_pattern_and_fills_it(run):

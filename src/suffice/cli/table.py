@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from suffice.cli import options as o
-from suffice.cli.table_files import write
 from suffice.cli.table_options import (
     BEHIND,
     JUDGED,
@@ -29,6 +28,7 @@ from suffice.cli.table_source import (
     files,
     hierarchies,
     judge,
+    listed,
     of_records,
     pattern,
     source,
@@ -154,6 +154,25 @@ def decimals(
     publish_cells(cells, output, given, method, how, quiet, as_json)
 
 
+def write(
+    made: Table, more: dict[str, Any], output: Path, sources: list[Path], force: bool, given: dict[str, Any]
+) -> None:
+    """Cells in the kind of file that a name asks for; all files of it are named together, or none."""
+    from contextlib import ExitStack
+
+    from suffice.files.draft import commit, keep_apart
+    from suffice.tables.cellfiles import write_cells
+
+    asked = listed(given.get("values"))
+    how = {"value": given.get("value") or (asked[0] if len(asked) == 1 else None), "encoding": given["encoding"]}
+    with ExitStack() as stack:
+        drafts = write_cells(made, more, output, stack, beforehand=given.get("beforehand"), force=force, **how)
+        keep_apart([("the output", draft.target) for draft in drafts], [("the data", path) for path in sources])
+        for draft in drafts:
+            draft.settle()
+        commit(drafts)
+
+
 def publish_cells(
     cells: Path,
     output: Path,
@@ -179,16 +198,14 @@ def publish_cells(
         "beforehand": bounds(made, cells, given),
         "threads": how["threads"],
         "sources": files(cells, given),
+        "pattern": how.get("pattern"),
+        "encoding": given["encoding"],
     }
 
     def work(progress: Any) -> Any:
-        release = publish(
+        return publish(
             made, gaps, rules, values or None, method=method, seed=seed, accept=accept, progress=progress, **more
         )
-        if how.get("pattern") is not None:
-            marks = rules[0].frame() | {"suppressed": release.made.suppressed.tolist()}
-            write(made, marks, how["pattern"], [*files(cells, given), output], how["force"], given)
-        return release
 
     Command(quiet, as_json).publish(
         work,

@@ -64,6 +64,15 @@ class TableSection(Section):
     last: str | None = None
 
 
+class TableReleaseSection(ReleaseSection):
+    """[release]: what is written.
+
+    pattern: for the holder alone, all cells with their status: .csv, .sdmx.csv, .tab of tau-ARGUS or .jj
+    """
+
+    pattern: str | None = None
+
+
 RECORDS = ("formula", "contributor", "holding", "weight", "asked", "waived")
 CELLS = ("counts", "contributors", "largest", "bounds", "protection", "fixed", "capacities", "costs", "last")
 """Keys that go with records, and with cells."""
@@ -83,11 +92,17 @@ class TablePlan(AnyPlan):
     method: list[Step] = Field(default_factory=list)
     seed: SeedSection | None = None
     accept: dict[str, str] = Field(default_factory=dict)
-    release: ReleaseSection
+    release: TableReleaseSection
 
     @classmethod
     def sections(cls) -> dict[str, type[Section]]:
-        return {"": cls, "data": DataSection, "table": TableSection, "seed": SeedSection, "release": ReleaseSection}
+        return {
+            "": cls,
+            "data": DataSection,
+            "table": TableSection,
+            "seed": SeedSection,
+            "release": TableReleaseSection,
+        }
 
     @classmethod
     def mistakes(cls, tables: Mapping[str, Any]) -> Iterator[str]:
@@ -169,6 +184,8 @@ class TablePlan(AnyPlan):
             accept=self.accept,
             beforehand=self._known(table),
             sources=[path for _, path in self.kept_files()],
+            pattern=None if self.release.pattern is None else self.path(self.release.pattern),
+            encoding=self.data.encoding,
             threads=threads,
             progress=progress,
         )

@@ -38,8 +38,10 @@ from suffice.risk.tables import CellMemory, FormerTable, TableRisk
 from suffice.seed import Seed
 from suffice.statistics.statistic import Claim
 from suffice.tables.audit import Audit, audit
+from suffice.tables.cellfiles import check_name, of_one_value, write_cells
 from suffice.tables.pattern import known_ends
 from suffice.tables.publication import MARK, CellsOfFile, Publication, TableMethod
+from suffice.tables.sdmx import named_sdmx, sdmx_release
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.table import Table
 
@@ -59,6 +61,8 @@ class TableRelease(Exhibit):
     _state: dict[str, Any]
     sets: tuple[TableRelease, ...] = ()
     beforehand: float | tuple[Array, Array] | None = None
+    pattern: Path | None = None
+    encoding: str | None = None
 
     @property
     def frame(self) -> pa.Table:
@@ -98,21 +102,21 @@ class TableRelease(Exhibit):
 
         The certificate is out.csv.certificate.json, for programs, and .html, for people, which draws the table.
 
-        path: .csv, .tsv, .parquet, .feather, .arrow, .sav, .dta or .xpt
+        path: .csv, .tsv, .parquet, .feather, .arrow, .sav, .dta or .xpt; .sdmx.csv for crosses of one value, with
+            OBS_STATUS Q and CONF_STATUS N where a cell is suppressed
         force: overwrite existing files; never the data, the key or its ledger
         report: a private page for the data holder, written with it: see `report`
         """
         enforce(self.findings)
-        if path_of(path).name.lower().endswith(".sdmx.csv"):
-            raise UsageError("A published table is no SDMX file; all cells with their status are.\nName it .csv.")
-        kind, places = write_kind(path), Places.of(path, report)
-        keep_apart(places.labelled, self._kept_files)
+        kind, places, frame = write_kind(path), Places.of(path, report), self._frame_for(path_of(path))
+        own_file = [] if self.pattern is None else [("the pattern", self.pattern)]
+        keep_apart([*own_file, *places.labelled], self._kept_files)
         with ExitStack() as stack:
             drafts = places.drafts(force, stack)
             paper, page, *own, target = drafts
-            write_table(self.frame, target.path, kind)
+            write_table(frame, target.path, kind)
             with failing("The release cannot be read back"):
-                back = read_back(target.path, Format.plain(kind), self.frame.schema, 1)
+                back = read_back(target.path, Format.plain(kind), frame.schema, 1)
                 digest = digest_of(target.path)
             found = self._certificate(back, f"the written {kind} file", target.target.name, digest)
             if not (found.holds or found.answered):
@@ -121,6 +125,7 @@ class TableRelease(Exhibit):
             page.write(public.page(found, self.pictures()).encode())
             for draft in own:
                 draft.write(self._page(found).encode())
+            drafts = [*self._status(force, stack), *drafts]
             for draft in drafts:
                 draft.settle()
             if (ledger := self.ledger) is not None:
@@ -130,6 +135,38 @@ class TableRelease(Exhibit):
             commit(drafts)
         self._state["certificate"] = found
         return found
+
+    def _frame_for(self, path: Path) -> pa.Table:
+        """The file in the columns that its name asks for."""
+        if not named_sdmx(path):
+            return self.frame
+        made = self.made
+        if len(made.values) > 1 or made.decimals is not None or made.published is not None:
+            raise UsageError(
+                "An SDMX file has one value, and no code for numbers that stand for others.\nName it .csv."
+            )
+        return sdmx_release(made.table, made.values[0], made.suppressed)
+
+    def _status(self, force: bool, stack: ExitStack) -> list[Draft]:
+        """The holder's own file of all cells, where one is asked for."""
+        if self.pattern is None:
+            return []
+        name = self.made.values[0] if len(self.made.values) == 1 else None
+        given, known = list(self.sensitivity.values()), self.beforehand
+        secret = np.any([each.sensitive for each in given], axis=0)
+        marks = given[0].frame() | {"sensitive": secret.tolist(), "suppressed": self.made.suppressed.tolist()}
+        drafts = write_cells(
+            self.made.table,
+            marks,
+            self.pattern,
+            stack,
+            value=name,
+            beforehand=known if isinstance(known, float) else None,
+            encoding=self.encoding,
+            force=force,
+        )
+        keep_apart([("the pattern", draft.target) for draft in drafts], self._kept_files)
+        return drafts
 
     def report(self, path: str | os.PathLike[str] = "report.html", *, force: bool = False) -> None:
         """Write a page for the data holder alone: findings, the table with sensitive and suppressed cells shaded."""
@@ -272,6 +309,8 @@ def publish(
     beforehand: float | tuple[Array, Array] | None = None,
     sources: Sequence[str | os.PathLike[str]] = (),
     threads: int | None = None,
+    pattern: str | os.PathLike[str] | None = None,
+    encoding: str | None = None,
     progress: Progress | bool | None = None,
 ) -> TableRelease:
     """A table with suppressed cells, audited, judged and certified; nothing has left then.
@@ -283,6 +322,8 @@ def publish(
     accept: findings that would stop it, by rule, each with a reason
     beforehand: as the audit takes it
     sources: files that the release may not replace
+    pattern: a file for the holder alone, written with the release: all cells with their status, .csv, .sdmx.csv, .tab
+        of tau-ARGUS with its metadata, or .jj; text in `encoding`
 
     >>> import numpy as np
     >>> from suffice.tables.rules import MinimumFrequency
@@ -303,6 +344,11 @@ def publish(
     taken = [axis.name for axis in table.grid.axes if axis.name in (*names, MARK)]
     if taken or MARK in names or len(set(names)) < len(names):
         raise UsageError(f"Dimensions and values need names of their own, none of them {MARK!r}.\nName each once.")
+    own = None if pattern is None else path_of(pattern)
+    if own is not None:
+        check_name(own)
+        if not rules or (len(names) > 1 and of_one_value(own)):
+            raise UsageError("The pattern needs rules or levels, and such a file has one value.\nName it .csv.")
     gaps = table.gaps(suppressed)
     chosen = method if isinstance(method, TableMethod) else build_table_method(method or "suppress", {})
     key, watch = seed or Seed(), listener(progress)
@@ -321,5 +367,7 @@ def publish(
     made = chosen.publish(table, gaps, names, key, rules, watch)
     made = made if found is None else replace(made, told=found.text())
     files = tuple(map(Path, sources))
-    release = TableRelease(made, chosen, key, audits, rules, accept or {}, Findings(), files, {}, (), beforehand)
+    release = TableRelease(
+        made, chosen, key, audits, rules, accept or {}, Findings(), files, {}, (), beforehand, own, encoding
+    )
     return replace(release, findings=release._judged())

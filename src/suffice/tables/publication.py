@@ -18,6 +18,7 @@ from suffice.method.method import Method
 from suffice.statistics.cells import Additivity, CellPromise, PublishedCells, SuppressedCells
 from suffice.tables.columns import codes_of, columns_of_file, numbers_of
 from suffice.tables.decimals import WHOLE, Decimals
+from suffice.tables.sdmx import cells_of_sdmx, is_sdmx
 from suffice.tables.table import Table
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ class CellsOfFile:
         """The cells of a file; codes that the table has not, and cells that are there twice, are refused."""
         dims = [axis.name for axis in table.grid.axes]
         rows = columns_of_file(file, [])
+        if is_sdmx(rows.column_names) and len(values) == 1 and values[0] not in rows.column_names:
+            rows = cells_of_sdmx(rows, values[0])
         codes = [codes_of(_with(rows, dim), dim).tolist() for dim in dims]
         at = _places(table, codes)
         numbers = np.column_stack([numbers_of(_with(rows, name), name, holes=True) for name in values])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from suffice.algebra.array import Array, Flags
 from suffice.errors import InputError
 from suffice.tables.cellfile import CellFile
 from suffice.tables.columns import columns_of_file
@@ -18,7 +20,14 @@ VALUE, STATUS, CONFIDENTIAL = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
 PRIMARY, SECONDARY, FREE = ("C", "N", "S"), ("D",), ("F", "")
 SUPPRESSED, CANNOT, NORMAL = "Q", "M", "A"
 """Of OBS_STATUS: missing because suppressed, a value that cannot exist, and any other."""
+NOT_PUBLISHED = "N"
+"""Of CONF_STATUS: restricted to internal use, whatever the reason is."""
 TOTALS = ("_T", "Total", "TOTAL")
+
+
+def named_sdmx(path: Path) -> bool:
+    """Whether a name asks for SDMX-CSV."""
+    return path.name.lower().endswith(".sdmx.csv")
 
 
 def is_sdmx(names: Sequence[str]) -> bool:
@@ -64,12 +73,34 @@ def sdmx_frame(
     more: columns of cells: sensitive, suppressed
     flow: agency, dataflow and version
     """
-    size = len(table)
-    x, none = table.values[name], [False] * size
+    x, none = table.values[name], [False] * len(table)
     sensitive, suppressed = (more.get(each, none) for each in ("sensitive", "suppressed"))
-    status = [CANNOT if table.impossible[k] else SUPPRESSED if np.isnan(x[k]) else NORMAL for k in range(size)]
-    secret = ["C" if sensitive[k] else "D" if suppressed[k] or np.isnan(x[k]) else "F" for k in range(size)]
-    shown = [None if np.isnan(value) or zero else value for value, zero in zip(x, table.impossible, strict=True)]
-    made = table.frame({VALUE: shown, STATUS: status, CONFIDENTIAL: secret})
+    letters = [
+        "C" if first else "D" if beside or np.isnan(value) else "F"
+        for first, beside, value in zip(sensitive, suppressed, x, strict=True)
+    ]
+    return _framed(table, x, letters, flow)
+
+
+def sdmx_release(table: Table, name: str, suppressed: Flags, flow: str = "SUFFICE:TABLE(1.0)") -> pa.Table:
+    """What leaves: suppressed cells have no value, and one letter, which does not say which were sensitive."""
+    x = np.where(suppressed, np.nan, table.values[name])
+    return _framed(table, x, [NOT_PUBLISHED if np.isnan(value) else "F" for value in x], flow)
+
+
+def cells_of_sdmx(file: pa.Table, name: str) -> pa.Table:
+    """Such a file with its values by their name; what cannot exist is zero."""
+    x = file[VALUE].cast(pa.float64()).to_numpy()
+    if STATUS in file.column_names:
+        x = np.where([word == CANNOT for word in file[STATUS].to_pylist()], 0.0, x)
+    at = file.column_names.index(VALUE)
+    return file.set_column(at, name, pa.array(x, pa.float64(), from_pandas=True))
+
+
+def _framed(table: Table, x: Array, letters: Sequence[str], flow: str) -> pa.Table:
+    cannot = table.impossible.tolist()
+    status = [CANNOT if no else SUPPRESSED if np.isnan(v) else NORMAL for no, v in zip(cannot, x, strict=True)]
+    shown = [None if np.isnan(value) or zero else value for value, zero in zip(x, cannot, strict=True)]
+    made = table.frame({VALUE: shown, STATUS: status, CONFIDENTIAL: letters})
     columns = [axis.name for axis in table.grid.axes] + [VALUE, STATUS, CONFIDENTIAL]
     return made.select(columns).add_column(0, "DATAFLOW", [[flow] * made.num_rows])
