@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
 from suffice.errors import FileError, UsageError, path_of
@@ -153,6 +154,16 @@ def guessable(key: bytes) -> bool:
     return repeated or len({*key.hex()}) < 6 or len(steps) < 6
 
 
+class _Given(ISeedSequence):
+    """The words of a key, for a generator that asks for them."""
+
+    def __init__(self, words: NDArray[np.uint64]) -> None:
+        self.words = words
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        return self.words
+
+
 @dataclass(frozen=True)
 class BlockKey:
     """The key of one block's numbers: whoever works on the block may hold it, and learns of no other block by it."""
@@ -162,7 +173,8 @@ class BlockKey:
     def generator(self) -> np.random.Generator:
         """A counter-based generator, at its beginning."""
         words = np.frombuffer(self._key, dtype=np.uint64)
-        return np.random.Generator(np.random.Philox(key=words[:2], counter=[0, 0, int(words[2]), int(words[3])]))
+        key = _Given(words[:2])  # where it is given as one, entropy is drawn that nobody uses
+        return np.random.Generator(np.random.Philox(key, counter=[0, 0, int(words[2]), int(words[3])]))
 
     def normals(self, rows: int, columns: int) -> NDArray[np.float64]:
         """Z of the block, column after column: the first columns are the same however many are drawn."""

@@ -17,7 +17,7 @@ def by_limits(sample: LeavingSample) -> tuple[Told, ...]:
         return ()
     columns = zip(sample.design.confidential, sample.Y.T, strict=True)
     found = (Told.of(name, y, _middle(sample, name), sample.dates) for name, y in columns)
-    return tuple(told for told in found if told is not None and told.telling)
+    return tuple(told for told in found if told is not None)
 
 
 def _middle(sample: LeavingSample, name: str) -> Array:

@@ -41,17 +41,24 @@ class Told:
 
     @classmethod
     def of(cls, column: str, y: Array, guess: Array, dates: tuple[str, ...] = ()) -> Told | None:
-        """None where there are too few values to judge by."""
+        """None where nothing is told, or there are too few values to judge by."""
         there = np.isfinite(y) & np.isfinite(guess)
         y, guess = y[there], guess[there]
         spread, there = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0, (y != 0) | (column in dates)
         if there.sum() < LEAST or not spread:
             return None
         r2 = max(0.0, 1 - float(((y - guess) ** 2).sum()) / spread)
-        within, y, guess, rng = near(y, column in dates)[there], y[there], guess[there], np.random.default_rng(0)
-        others: list[Array] = [*(rng.permutation(guess) for _ in range(4)), np.full(len(y), np.median(y))]
-        told, *chance = (float((np.abs(y - each) <= within).mean()) for each in (guess, *others))
-        return cls(column, r2, told, max(float(np.mean(chance[:-1])), chance[-1]))
+        within, y, guess = near(y, column in dates)[there], y[there], guess[there]
+
+        def share(each: Array | float) -> float:
+            return float((np.abs(y - each) <= within).mean())
+
+        found = cls(column, r2, share(guess), 0.0)
+        if found.telling:  # even if nothing is near by chance, which takes as long as all guesses to say
+            rng = np.random.default_rng(0)
+            others = float(np.mean([share(rng.permutation(guess)) for _ in range(4)]))
+            found = replace(found, chance=max(others, share(float(np.median(y)))))
+        return found if found.telling else None
 
     @property
     def gain(self) -> float:
@@ -127,7 +134,7 @@ def _telling(sample: LeavingSample, *guesses: Array) -> tuple[Told, ...]:
     """By the guess that says most of each column."""
     found = []
     for name, y, *each in zip(sample.design.confidential, sample.Y.T, *(guess.T for guess in guesses), strict=True):
-        told = [told for guess in each if (told := Told.of(name, y, guess, sample.dates)) is not None and told.telling]
+        told = [told for guess in each if (told := Told.of(name, y, guess, sample.dates)) is not None]
         found += [max(told, key=lambda one: (one.given_away, one.gain, one.r2))] if told else []
     return tuple(found)
 
