@@ -17,6 +17,8 @@ Labels = NDArray[Any]
 
 FEW = 1024
 """Records of a group that may be added one after the other; more are added in pairs, which keeps their digits."""
+TINY = 24
+"""Records of a group, on average, up to which one record at a time takes less than one group at a time."""
 ROOM = 2**25
 """Sums that may wait to be merged; where the groups have more, as many as these: merging then costs little."""
 
@@ -90,6 +92,10 @@ class Grouping:
         """Whether the records of every group may be added one after the other."""
         return int(self.counts.max()) <= FEW
 
+    @property
+    def tiny(self) -> bool:
+        return self.records <= TINY * len(self.labels)
+
     @cached_property
     def place(self) -> Codes:
         """The position of every record's label."""
@@ -105,7 +111,7 @@ class Grouping:
         return a if self.moved is None else np.take(a, self.moved, mode="clip")  # to look at each place takes as long
 
     def total(self, a: Array) -> Array:
-        if self.moved is not None and self.small:
+        if self.small and (self.moved is not None or self.tiny):
             return np.bincount(self.place, a, minlength=len(self.labels)).astype(np.float64, copy=False)
         return np.asarray(np.add.reduceat(self.sorted(a), self.starts))
 
@@ -114,7 +120,11 @@ class Grouping:
         return np.repeat(values, self.counts) if self.moved is None else np.take(values, self.place, mode="clip")
 
     def largest(self, a: Array) -> Array:
-        return np.asarray(np.maximum.reduceat(np.abs(self.sorted(a)), self.starts))
+        if not self.tiny:
+            return np.asarray(np.maximum.reduceat(np.abs(self.sorted(a)), self.starts))
+        found = np.zeros(len(self.labels))
+        np.maximum.at(found, self.place, np.abs(a))
+        return found
 
 
 @dataclass(frozen=True, repr=False)
