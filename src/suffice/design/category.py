@@ -46,7 +46,7 @@ class Category:
         """Small levels are joined - and, where together they are still small, the next smallest with them."""
         ordered, known = sorted(levels.counts), dict(levels.counts.items())  # all text or all whole numbers
         holes = [levels.missing.count] if levels.missing else []
-        counts = np.array([*(known[level] for level in ordered), *holes], dtype=np.intp)
+        counts = np.array([*map(known.__getitem__, ordered), *holes], dtype=np.intp)
         joined = small(counts, merge_below)
         positions = (np.cumsum(~joined) - 1).astype(np.intp)
         positions[joined] = (~joined).sum()

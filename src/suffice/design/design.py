@@ -130,7 +130,7 @@ class Design:
             categories = {name: each.without(gone) for name, each in categories.items()}
         return replace(self, roles=roles, categories=categories, inspection=replace(self.inspection, numbers=numbers))
 
-    @property
+    @cached_property
     def confidential(self) -> tuple[str, ...]:
         return tuple(self.roles.confidential)
 

@@ -242,8 +242,8 @@ class _Room:
 
     def put(self, places: Places, names: tuple[str, ...], values: Array) -> None:
         if self.held is not None:
-            for name, column in zip(names, values.T, strict=True):
-                self.held[places, self.names.index(name)] = column
+            if names:
+                self.held[places[:, None], [self.names.index(name) for name in names]] = values
             return
         assert self.spool is not None
         columns = dict(zip(names, values.T, strict=True))

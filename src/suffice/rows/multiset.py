@@ -38,7 +38,15 @@ class Multiset:
     def of(cls, block: Block, names: Iterable[str], holes: Iterable[str] = ()) -> Multiset:
         """names: columns whose values make a record; holes: columns of which only the missing cells do."""
         missing = (hole_words(block.columns[name]) for name in holes)
-        one = fingerprints(len(block), chain((_words(block.columns[name]) for name in names), missing))
+        state = np.zeros(len(block), dtype=np.uint64)
+        term = np.empty_like(state)
+        with np.errstate(all="ignore"):
+            for place, words in enumerate(chain((_words(block.columns[name]) for name in names), missing)):
+                np.right_shift(words, np.uint64(32), out=term)  # no linear function: changes of two cells of a record,
+                term ^= words  # in their first bits or in their last, do not cancel
+                term *= ODD[place % len(ODD)]
+                state += term
+        one = _mixed(state)
         two = _mixed(one ^ ODD[0])
         return cls(len(block), int(one.sum(dtype=np.uint64)), int(two.sum(dtype=np.uint64)))
 
@@ -59,17 +67,14 @@ def fingerprints(rows: int, columns: Iterable[Words]) -> Words:
 
 
 def _words(values: Any) -> Words:
-    """A word for each cell, no linear function of it: changes of two cells of a record do not cancel."""
+    """A word for each cell: the bits of a number."""
     if not isinstance(values, np.ndarray):
         return text_words(values)
     rest = _beyond(values) if values.dtype.kind in "iu" else None
     values = np.ascontiguousarray(values, dtype=np.float64)
-    with np.errstate(all="ignore"):
-        holed = np.isnan(np.dot(values, values))  # a sum of squares: not a number where one is missing, and only there
-    if holed:
+    if np.isnan(np.dot(values, values)):  # a sum of squares: not a number where one is missing, and only there
         values = np.where(np.isnan(values), np.nan, values)  # one that is missing, whatever its sign
-    words = values.view(np.uint64) * ODD[-1]
-    words ^= words >> np.uint64(32)
+    words = values.view(np.uint64)
     return np.asarray(words if rest is None else words + rest)
 
 

@@ -23,7 +23,7 @@ class Negatives(Sums):
         names = reference.design.confidential
 
         def of(block: Block) -> NDArray[np.int64]:
-            return np.array([(as_float(block.columns[name]) < 0).sum() for name in names])
+            return np.array([np.count_nonzero(as_float(block.columns[name]) < 0) for name in names])
 
         return (yield Fold.by_block(of, names))
 
