@@ -173,7 +173,7 @@ class BlockKey:
     def generator(self) -> np.random.Generator:
         """A counter-based generator, at its beginning."""
         words = np.frombuffer(self._key, dtype=np.uint64)
-        key = _Given(words[:2])  # where it is given as one, entropy is drawn that nobody uses
+        key: Any = _Given(words[:2])  # where it is given as one, entropy is drawn that nobody uses
         return np.random.Generator(np.random.Philox(key, counter=[0, 0, int(words[2]), int(words[3])]))
 
     def normals(self, rows: int, columns: int) -> NDArray[np.float64]:

@@ -103,10 +103,9 @@ def read_off(total: Array, first: Array, second: Array) -> Flags:
 
 def two_largest(first: Array, second: Array | None, groups: Grouping) -> tuple[Array, Array]:
     """The two largest values of every group, of records that bring one or two; alone, one has nothing beside it."""
-    starts, ranked = groups.starts, np.array(groups.sorted(first))
-    top = np.maximum.reduceat(ranked, starts)
-    largest = np.flatnonzero(ranked == np.repeat(top, groups.counts))
-    once = np.diff(np.searchsorted(starts, largest, side="right"), prepend=0) > 0
-    ranked[largest[once]] = 0.0  # the largest itself, once: absolute values are no less
-    others = np.maximum.reduceat(ranked, starts)
-    return top, others if second is None else np.maximum(others, np.maximum.reduceat(groups.sorted(second), starts))
+    top = groups.largest(first)
+    highest, rest = np.flatnonzero(first == groups.spread(top)), first.copy()
+    rest[highest] = 0.0  # absolute values are no less
+    tied = np.bincount(groups.place[highest], minlength=len(top)) > 1
+    others = np.where(tied, top, groups.largest(rest))
+    return top, others if second is None else np.maximum(others, groups.largest(second))
