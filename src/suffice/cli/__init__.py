@@ -24,14 +24,14 @@ def main() -> NoReturn:
     if addresses() is not None:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others reserve a gigabyte of addresses at once
     gc.set_threshold(100_000)  # modules being loaded are no garbage, and looking through them takes time
-    from suffice.cli.app import app
+    from suffice.cli.app import ready_for
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name that the terminal has no letters for
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is removed on the way out
     try:
-        app()
+        ready_for(sys.argv[1:])()
         sys.exit(0)
     except SufficeError as error:
         sys.exit(fail(str(error), error.exit_code, type(error).__name__, getattr(error, "document", {})))

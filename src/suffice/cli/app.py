@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -288,3 +289,13 @@ def demo(
     from suffice.cli.demo import tour
 
     tour(folder, force, quiet)
+
+
+def ready_for(words: list[str]) -> typer.Typer:
+    """The commands; where the first word names one, that one alone: making the others ready takes long."""
+    named = [each for each in app.registered_commands if each.callback and [each.callback.__name__] == words[:1]]
+    if not named:
+        return app
+    alone = copy(app)
+    alone.registered_commands, alone.registered_groups = named, []
+    return alone
