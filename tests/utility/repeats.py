@@ -16,11 +16,11 @@ SLOPE, NOISE = SHARE**0.5, (1 - SHARE) ** 0.5
 ESTIMANDS = {
     "mean": 0.0,
     "slope": SLOPE,
+    "slope of x on y": SLOPE,
     "intercept": 0.0,
     "mean where x > 0": SLOPE * (2 / np.pi) ** 0.5,
     "share of y > 0": 0.5,
     "mean of y^2": 1.0,
-    "slope of x on y": SLOPE,
 }
 
 
@@ -34,7 +34,7 @@ class Repeats:
     k: int = 0
     seed: int = 1
     every: bool = True
-    """All estimands, or the first two."""
+    """All estimands, or the first three."""
 
     @property
     def rng(self) -> np.random.Generator:
@@ -105,20 +105,19 @@ def estimates(x: Any, y: Any, every: bool) -> tuple[Any, Any]:
     """Estimates and their variances, the estimands last and the releases first."""
     n = x.shape[-1]
     xbar, ybar, sxx, b, s2 = _fit(x, y)
-    q, u = [ybar, b], [(b**2 * sxx + s2 * (n - 2)) / (n - 1) / n, s2 / sxx]
+    _, _, syy, back, t2 = _fit(y, x)
+    q, u = [ybar, b, back], [(b**2 * sxx + s2 * (n - 2)) / (n - 1) / n, s2 / sxx, t2 / syy]
     if every:
-        _, _, syy, back, t2 = _fit(y, x)
         here, over, square = (x > 0).astype(float), (y > 0).mean(axis=-1), y * y
         count = here.sum(axis=-1)
         inside = np.einsum("...i,...i", here, y) / count
         rest = np.einsum("...i,...i", here, square) / count - inside**2
-        q += [ybar - b * xbar, inside, over, square.mean(axis=-1), back]
+        q += [ybar - b * xbar, inside, over, square.mean(axis=-1)]
         u += [
             s2 * (1 / n + xbar**2 / sxx),
             rest / (count - 1),
             over * (1 - over) / n,
             square.var(axis=-1) / n,
-            t2 / syy,
         ]
     order = (*range(1, x.ndim - 1), 0, x.ndim - 1)
     return tuple(np.stack(each, axis=-1).transpose(order) for each in (q, u))  # type: ignore[return-value]
