@@ -83,12 +83,15 @@ class Coding:
         return tuple(whole)
 
     def encoded(self, rows: Rows) -> Rows:
-        """The rows with numbers in place of what is coded."""
-        columns = {
-            name: Computation((name,), _Numbers(name, self.levels.get(name), self.holes.get(name)), (name,))
-            for name in dict.fromkeys((*self.types, *self.holes))
-        }
-        return rows.with_columns(columns) if columns else rows
+        """The rows with numbers in place of what is coded: made once where they are in memory."""
+        made: dict[str, Any] = {}
+        for name in dict.fromkeys((*self.types, *self.holes)):
+            of = _Numbers(name, self.levels.get(name), self.holes.get(name))
+            if rows.held:
+                made[name] = of(Block(0, rows.gather([name])))[:, 0]
+            else:
+                made[name] = Computation((name,), of, (name,))
+        return rows.with_columns(made) if made else rows
 
     def decoded(self, columns: Mapping[str, Array]) -> dict[str, Any]:
         """Columns that were made, with what is coded brought back to its type."""

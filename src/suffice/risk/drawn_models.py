@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.algebra.array import Array
 from suffice.method.method import Method
 from suffice.protection.protected import Protected
 from suffice.rows.arrow import as_float
 from suffice.rows.derived import RELEASED
+from suffice.rows.memory import ArrayRows
+from suffice.rows.rows import Rows
 from suffice.seed import Seed
 
 if TYPE_CHECKING:
@@ -91,18 +94,25 @@ def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
     needs = [name for name in done.rows.kinds if name in design.roles.columns]
     for number in range(splits):
         chosen = stream.generator("hold-out", number).permutation(n)
-        sides = []
-        for places in (chosen[:half], chosen[half : 2 * half]):
-            kept = np.zeros(n, dtype=bool)
-            kept[places] = True
-            sides.append(done.rows.select(kept, needs, {}))
-            sides[-1].coding = done.rows.coding
+        sides = [_some(done.rows, np.sort(places), needs) for places in (chosen[:half], chosen[half : 2 * half])]
         files = [stream.child(f"hold-out {number}:{file}") for file in range(min(model.sets, FILES))]
         released = np.vstack([y for file in files for y in model.drawn(sides[0], design, file)])
         levels = [name in done.rows.coding.levels for name in design.confidential]
         own = [np.column_stack([as_float(y) for y in side.gather(design.confidential).values()]) for side in sides]
         found.append(membership(*(_apart(Y, released, levels) for Y in (*own, released))).found)
     return float(np.mean(found)), sqrt(2 * FALSE * (1 - FALSE) / (half * splits))
+
+
+def _some(rows: Rows, places: NDArray[np.int64], names: Sequence[str]) -> Rows:
+    """Some of the records, with the columns that are asked for, in memory."""
+    if not rows.held:
+        kept = np.zeros(rows.n, dtype=bool)
+        kept[places] = True
+        rows, coding, places = rows.select(kept, names, {}), rows.coding, np.arange(len(places))
+        rows.coding = coding
+    some = ArrayRows({name: y.take(places) for name, y in rows.gather(names).items()}, rows.kinds)
+    some.coding = rows.coding
+    return some
 
 
 def _apart(Y: Array, released: Array, levels: list[bool]) -> Array:

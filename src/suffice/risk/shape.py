@@ -11,7 +11,6 @@ import numpy as np
 from suffice.algebra.array import Array, constant
 from suffice.risk.sample import RecordSample
 from suffice.utility.kolmogorov_smirnov import kolmogorov_smirnov
-from suffice.utility.shape_bias import kurtosis, skewness
 
 LEAST = {"quantiles": 0.06, "skewness": 0.25, "kurtosis": 0.4, "farthest value": 1.5}
 """Smaller differences are no matter: of shares, relative ones, and a factor."""
@@ -42,10 +41,12 @@ class ColumnShape:
         what one value farther out would do to a sample's moment, which is added; no u is above sqrt n.
         """
         u = (y - y.mean()) / y.std()
-        b, k = (float(moment(y[:, None])[0]) for moment in (skewness, kurtosis))
-        bstar, kstar = (float(moment(z[:, None])[0]) for moment in (skewness, kurtosis))
+        v = (z - z.mean()) / (z.std() or 1.0)
+        u2, v2 = u * u, v * v
+        u3, u4 = u * u2, u2 * u2
+        b, k, bstar, kstar = (float(power.mean()) for power in (u3, u4, v * v2, v2 * v2))
         size = max(abs(b), 1.0)  # that of a symmetric column has no size of its own
-        errors = u**3 - b - 1.5 * b * (u**2 - 1) - 3 * u, u**4 - k - 2 * k * (u**2 - 1) - 4 * b * u
+        errors = u3 - b - 1.5 * b * (u2 - 1) - 3 * u, u4 - k - 2 * k * (u2 - 1) - 4 * b * u
         largest, reach = float(np.abs(u).max()), _reach(np.abs(u))
         farther = min(largest * reach ** (1 / 3), sqrt(len(y)))
         one, two = (

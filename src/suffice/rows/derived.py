@@ -186,14 +186,13 @@ class Derived(Rows):
     def select(
         self, kept: Flags, columns: Sequence[str], blank: Mapping[str, Flags], labels: Labels = NO_LABELS
     ) -> Rows:
-        """What is computed is computed of the rows that are left; other made columns are set aside with them."""
-        if {*blank, *labels} & self.made.keys() or not all(
-            isinstance(each, Computation) for each in self.made.values()
-        ):
+        """What is computed is computed of the rows that are left; columns of aligned rows are set aside with them."""
+        if {*blank, *labels} & self.made.keys() or any(isinstance(each, Beside) for each in self.made.values()):
             return super().select(kept, columns, blank, labels)
-        needs = [name for column in self.made.values() for name in column.needs]
+        needs = [name for column in self.made.values() if isinstance(column, Computation) for name in column.needs]
         own = list(dict.fromkeys([*(name for name in columns if name not in self.made), *needs]))
-        return self.rows.select(kept, own, blank, labels).with_columns(self.made)
+        left = {name: column if isinstance(column, Computation) else column[kept] for name, column in self.made.items()}
+        return self.rows.select(kept, own, blank, labels).with_columns(left)
 
     def frame(self, names: Sequence[str], made: Mapping[str, Any], places: Any) -> Any:
         own = [name for name in names if name in self.made and name not in made]

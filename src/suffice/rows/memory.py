@@ -88,8 +88,9 @@ class MemoryRows(ArrayRows):
             ready = {name: v if isinstance(v, pa.Array) else arrow(v) for name, v in changed.items()}
             arrays = {name: pa.chunked_array([column]) for name, column in ready.items()}
             return frame.with_columns(*(nw.from_native(a, series_only=True).alias(n) for n, a in arrays.items()))
+        schema = self.named.schema
         series = [
-            nw.new_series(name, values.to_pylist(), _holding(values, self.named.schema[name]), backend=backend)
+            nw.new_series(name, values.to_pylist(), _holding(values, schema[name]), backend=backend)
             if isinstance(values, pa.Array)
             else nw.new_series(name, values, backend=backend)
             for name, values in changed.items()
@@ -101,9 +102,10 @@ class MemoryRows(ArrayRows):
         import narwhals.stable.v2 as nw
 
         kept, fresh = [name for name in names if name not in made], dict(made)
-        frame = (
-            _taken(self.named.select(kept), places) if kept else nw.from_dict(fresh, backend=self.named.implementation)
-        )
+        if kept:
+            frame = _taken(self.named.select(kept), places)
+        else:  # one column tells how many rows there are
+            frame = nw.from_dict({names[0]: fresh[names[0]]}, backend=self.named.implementation)
         frame = self._with(frame, fresh).select(names)
         if isinstance(self.native, np.ndarray):
             return np.column_stack([frame.get_column(name).to_numpy() for name in names])

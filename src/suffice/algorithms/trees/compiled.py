@@ -4,26 +4,69 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.algorithms.jit import COMPILED, loops
 from suffice.algorithms.trees.tree import Bins, Codes
 
-__all__ = ["COMPILED", "choose", "descend", "part"]
+__all__ = ["COMPILED", "descend", "grow"]
+
+
+@loops
+def grow(
+    bins: Bins, wide: Bins, ranked: Flags, y: Array, classes: int, once: Array, least: int, gain: float, worth: float,
+    width: int,
+) -> tuple[NDArray[np.int16], NDArray[np.int32], Bins, Codes]:  # fmt: skip
+    """The tree level by level: the columns that split, the nodes below, the bins that go left as bits; and the leaf of
+    every record.
+
+    wide: the last bin of each column; classes: y are places of so many classes; 0: y are numbers
+    once: 0 for copies; empty where all records count; width: bins of a node
+    """
+    deep = max(classes, 1)
+    starts = np.zeros(bins.shape[1] + 1, np.int64)  # the cells of a column lie behind those of the one before
+    for j in range(bins.shape[1]):
+        starts[j + 1] = starts[j] + wide[j] + 1
+    sums, many = np.zeros((starts[-1], deep + 1)), np.zeros(starts[-1])
+    column, below = np.empty(64, np.int16), np.empty(64, np.int32)
+    left = np.zeros((64, (width + 7) // 8), np.uint8)
+    leaf, rows, ends = np.zeros(len(y), np.int64), np.arange(len(y)), np.array([0, len(y)])
+    known, nodes = 0, 1
+    while nodes:
+        chosen, go = np.full(nodes, -1), np.zeros((nodes, width), np.bool_)
+        choose(bins, starts, ranked, y, classes, once, least, gain, worth, ends, chosen, go, sums, many)
+        while known + nodes > len(column):
+            column, below = np.append(column, column), np.append(below, below)
+            left = np.concatenate((left, np.zeros_like(left)))
+        inner = 0
+        for node in range(nodes):
+            at = known + node
+            column[at], below[at] = chosen[node], -1
+            if chosen[node] < 0:
+                leaf[rows[ends[node] : ends[node + 1]]] = at
+                continue
+            below[at] = known + nodes + 2 * inner
+            inner += 1
+            for b in range(width):
+                if go[node, b]:
+                    left[at, b >> 3] |= 128 >> (b & 7)
+        bins, y, once, rows, ends = part(bins, y, once, rows, ends, chosen, go)
+        known, nodes = known + nodes, 2 * inner
+    return column[:known].copy(), below[:known].copy(), left[:known].copy(), leaf
 
 
 @loops
 def choose(
-    bins: Bins, wide: Bins, ranked: Flags, y: Array, classes: int, once: Array, least: int, gain: float, worth: float,
-    ends: Codes, chosen: Codes, go: Flags,
+    bins: Bins, starts: Codes, ranked: Flags, y: Array, classes: int, once: Array, least: int, gain: float,
+    worth: float, ends: Codes, chosen: Codes, go: Flags, sums: Array, many: Array,
 ) -> None:  # fmt: skip
     """Fills in the best column of every node of a level, and its bins that go left.
 
-    wide: the last bin of each column; classes: y are places of so many classes; 0: y are numbers
-    once: 0 for copies; empty where all records count
+    starts: the first cell of each column, a cell for each of its bins; sums: room for those of cells, all 0, that of
+    records first; many: for the records that count
     """
-    columns, width, deep = bins.shape[1], go.shape[1], max(classes, 1)
-    sums, many = np.zeros((columns, width, deep + 1)), np.zeros((columns, width))  # the last sum is that of records
+    columns, width, deep, copies = bins.shape[1], go.shape[1], max(classes, 1), len(once) > 0
     cells, order, kept = np.empty(width, np.int64), np.empty(width, np.int64), np.empty(width, np.int64)
     means = np.empty(width)
     total, left, here = np.zeros(deep), np.zeros(deep), np.empty(deep, np.int64)
@@ -32,7 +75,7 @@ def choose(
         total[:] = 0.0
         squares, counted = 0.0, 0.0
         for r in range(first, last):
-            counted += once[r] if len(once) else 1.0
+            counted += once[r] if copies else 1.0
             if classes:
                 total[int(y[r])] += 1.0
                 squares += 1.0
@@ -46,15 +89,18 @@ def choose(
         if counted < 2 * least or not squares - own > worth:
             continue
         for r in range(first, last):
+            if classes:
+                k, value = 1 + int(y[r]), 1.0
+            else:
+                k, value = 1, y[r]
             for j in range(columns):
-                b = bins[r, j]
-                sums[j, b, deep] += 1.0
-                if len(once):
-                    many[j, b] += once[r]
-                if classes:
-                    sums[j, b, int(y[r])] += 1.0
-                else:
-                    sums[j, b, 0] += y[r]
+                cell = starts[j] + bins[r, j]
+                sums[cell, 0] += 1.0
+                sums[cell, k] += value
+            if copies:
+                value = once[r]
+                for j in range(columns):
+                    many[starts[j] + bins[r, j]] += value
         present = 0
         for k in range(deep):
             if total[k] != 0 or not classes:
@@ -62,37 +108,39 @@ def choose(
                 present += 1
         best = max(worth, gain * (squares - own) / counted)
         for j in range(columns):
-            found = 0
-            for b in range(wide[j] + 1):
-                if sums[j, b, deep] > 0:
-                    cells[found] = b
+            found, base = 0, starts[j]
+            for cell in range(base, starts[j + 1]):
+                if sums[cell, 0] > 0:
+                    cells[found] = cell
                     found += 1
             top, goes, as_they_are = -np.inf, 0, False
             for k in range(1 if ranked[j] else deep):
+                if found < 2 or (found == 2 and goes):  # two bins have one cut
+                    break
                 if not ranked[j]:
                     if classes and total[k] == 0:  # all shares are 0: the order of the bins, which is looked at once
                         if as_they_are:
                             continue
                         as_they_are = True
                     for i in range(found):
-                        means[i] = sums[j, cells[i], k] / sums[j, cells[i], deep]
+                        means[i] = sums[cells[i], 1 + k] / sums[cells[i], 0]
                 for i in range(found):
                     order[i] = cells[i]
                 if not ranked[j]:
                     for i in range(1, found):
-                        mean, b, to = means[i], order[i], i
+                        mean, cell, to = means[i], order[i], i
                         while to > 0 and means[to - 1] > mean:
                             means[to], order[to] = means[to - 1], order[to - 1]
                             to -= 1
-                        means[to], order[to] = mean, b
+                        means[to], order[to] = mean, cell
                 left[:] = 0.0
                 n, few, cut = 0.0, 0.0, -1
                 for i in range(found - 1):
-                    b = order[i]
-                    n += sums[j, b, deep]
-                    few += many[j, b] if len(once) else sums[j, b, deep]
+                    cell = order[i]
+                    n += sums[cell, 0]
+                    few += many[cell] if copies else sums[cell, 0]
                     for h in range(present):
-                        left[here[h]] += sums[j, b, here[h]]
+                        left[here[h]] += sums[cell, 1 + here[h]]
                     if few < least or counted - few < least:
                         continue
                     low, high = 0.0, 0.0
@@ -111,13 +159,13 @@ def choose(
                 best, chosen[node] = top - own, j
                 go[node] = False
                 if ranked[j]:  # bins that are not there go where their neighbours go
-                    go[node, : kept[goes - 1] + 1] = True
+                    go[node, : kept[goes - 1] - base + 1] = True
                 else:
                     for i in range(goes):
-                        go[node, kept[i]] = True
+                        go[node, kept[i] - base] = True
             for i in range(found):
-                many[j, cells[i]] = 0.0
-                sums[j, cells[i]] = 0.0
+                many[cells[i]] = 0.0
+                sums[cells[i]] = 0.0
 
 
 @loops

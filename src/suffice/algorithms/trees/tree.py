@@ -137,33 +137,30 @@ class _Growth:
         self.loops = _loops(bins)
 
     def tree(self) -> tuple[Tree, Codes]:
+        if self.loops:
+            once = np.empty(0) if self.counted is None else self.counted
+            ranked, wide = np.array(self.ranked, dtype=bool), self.bins.max(axis=0, initial=0)
+            asked = wide, ranked, self.y, self.classes, once, self.least, self.gain, self.worth, self.width
+            column, below, left, leaf = self.loops.grow(self.bins, *asked)
+            return Tree(column, below, left, self.width), leaf
         levels, known, leaf = list[tuple[Any, ...]](), 1, np.zeros(len(self.y), dtype=np.int64)
         rows, ends, nodes = np.arange(len(self.y)), np.array([0, len(self.y)]), 1
-        ranked, once = np.array(self.ranked, dtype=bool), np.empty(0) if self.counted is None else self.counted
-        bins, y, wide = self.bins, self.y, self.bins.max(axis=0, initial=0)
         while nodes:
             chosen, go = np.full(nodes, -1), np.zeros((nodes, self.width), dtype=bool)
-            if self.loops:
-                asked = wide, ranked, y, self.classes, once, self.least, self.gain, self.worth
-                self.loops.choose(bins, *asked, ends, chosen, go)
-            else:
-                node = np.repeat(np.arange(nodes), np.diff(ends))
-                for first, last in self._portions(nodes):
-                    part = slice(ends[first], ends[last])
-                    self._choose(rows[part], node[part] - first, chosen[first:last], go[first:last])
+            node = np.repeat(np.arange(nodes), np.diff(ends))
+            for first, last in self._portions(nodes):
+                part = slice(ends[first], ends[last])
+                self._choose(rows[part], node[part] - first, chosen[first:last], go[first:last])
             inner = chosen >= 0
             down = np.where(inner, known + 2 * (np.cumsum(inner) - 1), -1)
             levels.append((chosen.astype(np.int16), down.astype(np.int32), np.packbits(go, axis=1)))
             ended = np.repeat(~inner, np.diff(ends))
             leaf[rows[ended]] = np.repeat(known - nodes + np.flatnonzero(~inner), np.diff(ends)[~inner])
-            if self.loops:
-                bins, y, once, rows, ends = self.loops.part(bins, y, once, rows, ends, chosen, go)
-            else:
-                rows, node = rows[stay := inner[node]], node[stay]
-                node = down[node] - known + ~go[node, self.bins[rows, chosen[node]]]
-                rows = rows[np.argsort(node, kind="stable")]
-                ends = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=2 * int(inner.sum())))])
+            rows, node = rows[stay := inner[node]], node[stay]
+            node = down[node] - known + ~go[node, self.bins[rows, chosen[node]]]
+            rows = rows[np.argsort(node, kind="stable")]
             nodes = 2 * int(inner.sum())
+            ends = np.concatenate([[0], np.cumsum(np.bincount(node, minlength=nodes))])
             known += nodes
         column, below, left = (np.concatenate(each) for each in zip(*levels, strict=True))
         return Tree(column, below, left, self.width), leaf
