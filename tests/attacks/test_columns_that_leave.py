@@ -92,6 +92,13 @@ def test_last_years_value_is_nearly_this_years(role: str) -> None:
     assert levels(release)["explained-columns" if role == "given" else "kept-columns"] == "stop"
 
 
+@pytest.mark.parametrize("given", ["before - 1", "log(before) - 1"])
+def test_a_formula_of_one_term_and_no_intercept_tells_as_much(given: str) -> None:
+    release = released(given=given, keep=["name"])
+    assert near(release, 1.03 * release.frame["before"].to_numpy(), 0.01) > 0.8
+    assert levels(release)["explained-columns"] == "stop"
+
+
 @pytest.mark.parametrize("role", ["given", "keep"])
 def test_a_column_that_is_the_confidential_one_for_some(role: str) -> None:
     roles: dict[str, Any] = {"given": "wage", "keep": ["name"]} if role == "given" else {"keep": ["wage", "name"]}

@@ -76,7 +76,7 @@ class Told:
 
 def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     """Columns that the given ones tell, by the fits that a release keeps."""
-    if not len(sample) or (sample.X.shape[1] < 2 and sample.strata is None):
+    if not len(sample) or (not sample.design.fixed and sample.strata is None):
         return ()  # the mean of the others is one guess for all
     columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
     return _telling(
