@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from suffice.algebra.array import Array
@@ -119,6 +119,7 @@ def test_merging_is_associative(name: str, seed: int, sizes: list[int]) -> None:
 @pytest.mark.parametrize("name", UNCUT)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), sizes=cuts)
+@example(seed=0, sizes=[1, 1])  # no weight at all
 def test_the_sum_of_blocks_is_the_value_of_all_rows(name: str, seed: int, sizes: list[int]) -> None:
     parts = blocks(seed, sizes)
     assert same(reduce(add, map(FOLDS[name], parts)), FOLDS[name](joined(parts)))

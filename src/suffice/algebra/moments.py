@@ -36,14 +36,14 @@ class Spread:
     def __add__(self, other: Self) -> Spread:
         weight = self.weight + other.weight
         share = other.weight / weight if weight > 0 else 0.0
-        apart = other.mean - self.mean
+        apart, low, high = other.mean - self.mean, np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         return Spread(
             self.rows + other.rows,
             weight,
-            self.mean + share * apart,
+            self.mean + share * apart if weight > 0 else np.clip(0.0, low, high),  # as `of` has it
             self.squares + other.squares + self.weight * share * apart**2,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
+            low,
+            high,
         )
 
     def columns(self, which: slice) -> Spread:
