@@ -53,6 +53,13 @@ def test_a_file_needs_no_narwhals(folder: Path):
     assert not modules & {"narwhals", "pydantic", "jinja2"}
 
 
+def test_all_names_can_be_taken_at_once():
+    names: dict[str, object] = {}
+    exec("from suffice import *", names)
+    assert {"Roles", "Ipso", "protect", "verify"} <= {*names}
+    assert {*dir(suffice)} <= {*names}
+
+
 def test_every_name_of_a_method_leads_to_its_class():
     for name in microdata.__all__:
         assert getattr(microdata, name).__name__ == name

@@ -65,6 +65,8 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:  # imported when used, so that `suffice --help` answers at once
+    if name == "__all__":  # what `from suffice import *` asks for
+        return __dir__()
     if name.startswith("_"):
         raise AttributeError(name)
     place = _PLACES.get(name, "microdata")

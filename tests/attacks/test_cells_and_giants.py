@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Ipso, Mixture, Roles, Seed, protect
+from suffice import Ipso, Mixture, Resize, Roles, Seed, protect
 from suffice.release.release import Release
 
 
@@ -120,6 +120,30 @@ def test_that_nobody_in_a_cell_has_anything_is_no_reason_to_stop() -> None:
     data = pd.DataFrame({"town": town, "y": y})
     assert levels(released(data, given="C(town)")).get("explained-columns") != "stop"
     assert levels(released(data, groups=["town"]))["explained-columns"] == "note"
+
+
+@pytest.mark.parametrize("how", ["groups", "given", "drawn"])
+@pytest.mark.parametrize("kind", ["amount", "trait", "debt"])
+def test_a_town_without_what_most_have_is_known(kind: str, how: str) -> None:
+    """All thirty of a town have nothing, four of five elsewhere have something: the kept mean says so of each."""
+    rng = np.random.default_rng(4)
+    town = np.repeat(np.arange(10), 30)
+    size = np.ones(300) if kind == "trait" else rng.lognormal(size=300) * (-1 if kind == "debt" else 1)
+    y = np.where(rng.random(300) < 0.8, size, 0.0)
+    data = pd.DataFrame({"town": town, "y": np.where(town == 3, 0.0, y)})
+    asked: dict[str, Any] = {"given": "C(town)"} if how == "given" else {"groups": ["town"]}
+    method = Resize(m=300) if how == "drawn" else Ipso()
+    release = protect(data, Roles(confidential=["y"], **asked), method, seed=Seed.for_tests(1))
+    means = release.frame.groupby("town")["y"].mean()
+    assert np.flatnonzero(np.abs(means) < 1e-9).tolist() == [3]
+    assert (data.loc[town == 3, "y"] == 0).all()
+    assert levels(release)["explained-columns"] == "stop"
+    others = data.assign(y=y)
+    usual = protect(others, Roles(confidential=["y"], **asked), method, seed=Seed.for_tests(1))
+    assert levels(usual).get("explained-columns") is None
+    joined = data.assign(town=town % 5)
+    healed = protect(joined, Roles(confidential=["y"], **asked), method, seed=Seed.for_tests(1))
+    assert levels(healed).get("explained-columns") is None  # the remedy
 
 
 def test_a_trait_of_one_in_a_group_is_counted_not_an_amount() -> None:

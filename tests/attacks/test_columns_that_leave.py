@@ -229,3 +229,71 @@ def test_a_kept_date_is_a_number_too(how: str) -> None:
     assert said.numbers["by"] == "entry"
     innocent = protect(data, Roles(confidential=["y"], keep=["other"]), Ipso(), seed=Seed.for_tests(1))
     assert "kept-columns" not in levels(innocent)
+
+
+def payments(zeros: float = 0.3, n: int = 900) -> pd.DataFrame:
+    """Debts and claims, of some firms none; what they are a head, times something, by a square."""
+    rng = np.random.default_rng(9)
+    y = rng.lognormal(8, 1, n) * np.where(rng.random(n) < 0.3, -1, 1) * (rng.random(n) >= zeros)
+    w, v = rng.lognormal(3, 0.8, n), rng.normal(size=n)
+    columns = {"y": y, "w": w, "v": v, "head": y / w, "times": y * v, "part": y / v, "square": np.abs(y) / w**2}
+    there = np.where(y != 0, y, 1.0)
+    return pd.DataFrame({**columns, "heads": np.where(y != 0, w / there, 0.0), "town": rng.integers(0, 5, n)})
+
+
+PAYMENTS: dict[str, tuple[dict[str, Any], Any]] = {
+    "weight": ({"weight": "w", "keep": ["head"]}, lambda out: out["head"] * out["w"]),
+    "kept": ({"keep": ["head", "w"]}, lambda out: out["head"] * out["w"]),
+    "given": ({"given": "head + w"}, lambda out: out["head"] * out["w"]),
+    "both": ({"given": "w", "groups": ["town"], "keep": ["head"]}, lambda out: out["head"] * out["w"]),
+    "turned": ({"keep": ["heads", "w"]}, lambda out: out["w"] / out["heads"]),
+    "product": ({"keep": ["times", "v"]}, lambda out: out["times"] / out["v"]),
+    "quotient": ({"keep": ["part", "v"]}, lambda out: out["part"] * out["v"]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize("how", PAYMENTS)
+def test_a_column_beside_what_it_was_divided_by(how: str) -> None:
+    """Of either sign, and nothing for some: every other value to the last digits."""
+    data, (roles, read) = payments(), PAYMENTS[how]
+    release = protect(data, Roles(confidential=["y"], **roles), Ipso(), seed=Seed.for_tests(1))
+    some = data["y"] != 0
+    assert np.allclose(read(release.aligned())[some], data["y"][some])
+    rule = "explained-columns" if how == "given" else "kept-columns"
+    assert levels(release)[rule] == "stop"
+    said = next(finding for finding in release.findings if finding.rule == rule)
+    assert how == "given" or {*str(said.numbers["by"]).split(", ")} == {
+        *roles["keep"],
+        *("w",) * (how in ("weight", "both")),
+    }
+    rng = np.random.default_rng(3)
+    names = [name for name in data if name not in ("y", "town")]
+    mixed = data.assign(**{name: rng.permutation(data[name]) for name in names})
+    nothing = protect(mixed, Roles(confidential=["y"], **roles), Ipso(), seed=Seed.for_tests(1))
+    assert levels(nothing).get(rule) is None
+
+
+def test_powers_with_zeros() -> None:
+    data = payments()
+    data["y"] = data["y"].abs()
+    release = protect(data, Roles(confidential=["y"], keep=["square", "w"]), Ipso(), seed=Seed.for_tests(1))
+    out = release.aligned()
+    assert np.allclose(out["square"] * out["w"] ** 2, data["y"])
+    assert levels(release)["kept-columns"] == "stop"
+
+
+def test_a_weight_by_size_tells_the_size() -> None:
+    """Drawn in proportion to its size, a firm has a weight that is a number over its size."""
+    rng = np.random.default_rng(4)
+    size = rng.lognormal(6, 1, 500)
+    data = pd.DataFrame({"size": size, "w": 1e5 / size, "other": rng.permutation(1e5 / size)})
+    release = protect(data, Roles(confidential=["size"], weight="w"), Ipso(), seed=Seed.for_tests(1))
+    out = release.aligned()
+    guess = out["size"].mean() / (1 / out["w"]).mean() / out["w"]
+    assert np.corrcoef(guess, data["size"])[0, 1] > 0.999
+    assert levels(release)["explained-columns"] == "stop"
+    data["classes"] = data["w"].groupby(pd.qcut(size, 5, labels=False)).transform("mean")  # the remedy
+    for weight, level in (("other", None), ("classes", "warn")):
+        free = protect(data, Roles(confidential=["size"], weight=weight), Ipso(), seed=Seed.for_tests(1))
+        assert levels(free).get("explained-columns") in (None, level)

@@ -9,6 +9,7 @@ from suffice.risk.assessment import Assessment
 RULE = "explained-columns"
 JOIN = "Join such groups with others: larger groups, or fewer columns in `groups`."
 FEWER = "Use fewer or coarser given terms (C() of classes, larger groups), or call the column what it is: given."
+WEIGHT = " If the weight tells it, being the inverse of a size: use one weight for every class of size."
 
 
 def explained_columns(risk: Assessment) -> Finding | None:
@@ -36,6 +37,16 @@ def explained_columns(risk: Assessment) -> Finding | None:
             "unchanged there: who is in the group is known.",
             JOIN,
             {"columns": ", ".join(columns.within), "groups": most},
+        )
+    if columns.empty:
+        most = max(columns.empty.values())
+        return Finding(
+            RULE,
+            "stop",
+            f"{listed(list(columns.empty))}: zero in all records of {count(most, 'group')} or fewer, where most others "
+            "have something: who is in the group is known to have nothing.",
+            JOIN,
+            {"columns": ", ".join(columns.empty), "groups": most},
         )
     if columns.unchanged:
         return Finding(
@@ -73,7 +84,7 @@ def explained_columns(risk: Assessment) -> Finding | None:
             RULE,
             "stop" if away else "warn",
             f"The given columns tell {listed(map(told_of, away or risk.told))}.",
-            FEWER,
+            FEWER + WEIGHT * (risk.weights.effective is not None),
             _numbers(risk),
         )
     if columns.nothing and not columns.constant:

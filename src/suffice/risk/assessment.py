@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.algebra.array import Array
 from suffice.algebra.decomposition import gqr
 from suffice.method.isometric import Isometric
 from suffice.method.method import Method
@@ -171,7 +172,8 @@ def assess(
     pair, history = ResidualPair.of(done, method), History.of(account, beside)
     sample = LeavingSample.of(done, dates)
     judging(1, 4)
-    cells = CellsSeen.of(done, sample.traits)
+    zeros = _zeros(done, sample)
+    cells = CellsSeen.of(done, sample.traits, zeros)
     groups = summaries(done, method, sample.traits)
     judging(2, 4)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)
@@ -200,7 +202,7 @@ def assess(
         history=history,
         resemblance=like.resemblance,
         direction=_direction(done, method, pair, freedom),
-        explained=ExplainedColumns.of(done, seen.get("changed")),
+        explained=ExplainedColumns.of(done, zeros, seen.get("changed")),
         dependent=related,
         copies=like.copies,
         copies_by_chance=like.by_chance,
@@ -250,6 +252,14 @@ def assessed_again(risk: Assessment, done: Protected, account: Account) -> Asses
     return replace(
         risk, history=history, stacked=stacked, few_bits=(*alone, *stacked_bits(done.marked, account, history))
     )
+
+
+def _zeros(done: Protected, sample: LeavingSample) -> Array:
+    """Cells of every confidential column, and those that are zero; some of them where records are drawn anew."""
+    if done.drawn is None:
+        return np.asarray(done.seen["zeros"].before, dtype=np.float64)
+    share = done.rows.n / max(len(sample), 1)
+    return share * np.array([np.isfinite(sample.Y).sum(axis=0), (sample.Y == 0).sum(axis=0)])
 
 
 def _extremes(names: tuple[str, ...], ends: tuple[float, ...], seen: Seen) -> tuple[tuple[str, ...], int]:

@@ -18,7 +18,7 @@ from suffice.rows.multiset import Words, fingerprints, number_words
 @dataclass(frozen=True, repr=False)
 class CellTable:
     """Of every cell the records, and of every cell and column the sum of values that are not negative, their two
-    largest, and how many records stand at an end of the column's range that is not zero.
+    largest, and how many records stand at an end of the column's range that is not zero, and at one that is.
 
     groups: a word for each cell; strata, codes: the stratum and the number that it is made of
     """

@@ -20,6 +20,7 @@ from suffice.protection.aligned import AlignedBlock
 from suffice.protection.protected import Protected
 from suffice.risk.cell_table import CellTable, cell_words, left_over, told_alone
 from suffice.risk.dominance import PRIOR, read_off
+from suffice.risk.explained_columns import unusual
 from suffice.risk.group_summary import GroupTables
 from suffice.risk.matches import CLOSE, SPREAD
 from suffice.risk.units import UnitTotals
@@ -253,8 +254,10 @@ class CellMeasure:
             return Product(whole, *(own.astype(np.int64) for own in numbers), *(CellParts(()) for _ in numbers))
         low, high = self.ends
         at_end = ((spread.low + low >= Y) | (spread.high - high <= Y)) & (Y != 0) & ~hole
+        empty = (Y == 0) & ((spread.low == 0) | (spread.high == 0)) & ~hole
         sizes = np.abs(Y) if w is None else np.abs(Y) * w[:, None]
-        tables = [CellTable.of(each.strata(block), each.codes(block), sizes, at_end) for each in self.crossings]
+        ends = np.hstack([at_end, empty])
+        tables = [CellTable.of(each.strata(block), each.codes(block), sizes, ends) for each in self.crossings]
         return Product(whole, *(own.astype(np.int64) for own in numbers), *(CellParts((table,)) for table in tables))
 
 
@@ -263,7 +266,7 @@ class CellSummary:
     """Cells of a factor, in counts.
 
     dominated: whose total tells the second largest the largest, in some column
-    known: whose records all stand at an end of a column's range
+    known: whose records all stand at an end of a column's range, at zero where most others do not
     smallest: records of the smallest
     of: what the largest is: a record, or a unit, which may have several
     large: how many of these the largest cell has that is dominated or known
@@ -295,8 +298,8 @@ class CellsSeen:
     shown: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, done: Protected, traits: tuple[str, ...]) -> Self:
-        """traits: columns of two values, whose totals are counts"""
+    def of(cls, done: Protected, traits: tuple[str, ...], zeros: Array) -> Self:
+        """traits: columns of two values, whose totals are counts; zeros: cells of every column, and those at zero"""
         if not done.seen["cells"]:
             return cls()
         design, (whole, *rest) = done.design, done.seen["cells"]
@@ -311,7 +314,7 @@ class CellsSeen:
                 continue
             table = CellTable.together(parts.parts)
             told = {name: own for name, own in each.told(table, numbers > 0) if (own >= 0).any()}
-            factors += _summaries(done, each, table, told, counted)
+            factors += _summaries(done, each, table, told, counted, zeros)
         anew = done.drawn is None and all(each.anew for each in done.strata)
         flags = alone, three & ~alone, whole.shown & amounts & anew
         giant, others, shown = (tuple(names[j] for j in measure.far[each]) for each in flags)
@@ -319,12 +322,19 @@ class CellsSeen:
 
 
 def _summaries(
-    done: Protected, crossing: CellGrid, table: CellTable, told: dict[str, NDArray[np.int64]], counted: Flags
+    done: Protected,
+    crossing: CellGrid,
+    table: CellTable,
+    told: dict[str, NDArray[np.int64]],
+    counted: Flags,
+    zeros: Array,
 ) -> Iterator[CellSummary]:
     units = _by_units(done, crossing, table, [*told.values()], counted) if done.design.roles.unit and told else []
     for place, (name, own) in enumerate(told.items()):
         cells = table.united(own)
-        dominated, known = (cells.dominated & ~counted).any(axis=1), cells.known.any(axis=1)
+        here = cells.records[:, None].astype(np.float64)
+        news = np.hstack([np.ones((len(here), len(counted)), dtype=bool), unusual(here, *zeros)])
+        dominated, known = (cells.dominated & ~counted).any(axis=1), (cells.known & news).any(axis=1)
         sizes, many = cells.records, int(cells.records[dominated | known].max(initial=0))
         counts = len(sizes), int(dominated.sum()), int(known.sum()), int(sizes.min())
         found = CellSummary(name, *counts, large=many, apart=bool((own < 0).any()))

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.algebra.array import Array, Flags
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.matches import CLOSE, SPREAD, near
+from suffice.risk.products import NearestPair, log_size
 
 FEW = 20
 """Levels of a kept column, at most, that count as categories."""
@@ -79,9 +80,9 @@ def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     if not len(sample) or (not sample.design.fixed and sample.strata is None):
         return ()  # the mean of the others is one guess for all
     columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
-    return _telling(
-        sample, _fits(sample, sample.X), _in_logs(sample, columns), *_in_proportion(sample, sample.design.fixed)
-    )
+    guesses = _in_logs(sample, columns), *_in_proportion(sample, sample.design.fixed)
+    found = _telling(sample, _fits(sample, sample.X), *guesses)
+    return _more(sample, found, _by_pairs(sample, sample.design.fixed))
 
 
 def in_groups(sample: LeavingSample) -> dict[str, int]:
@@ -127,7 +128,8 @@ def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
     found = _telling(sample, fits, *guesses, *_of_neighbours(sample))
     names = sample.design.confidential
     by = (_matter(sample, columns, sample.Y[:, names.index(each.column)]) or sample.kept for each in found)
-    return tuple(replace(each, by=own) for each, own in zip(found, by, strict=True))
+    found = tuple(replace(each, by=own) for each, own in zip(found, by, strict=True))
+    return _more(sample, found, _by_pairs(sample, sample.numbers))
 
 
 def _telling(sample: LeavingSample, *guesses: Array) -> tuple[Told, ...]:
@@ -135,21 +137,55 @@ def _telling(sample: LeavingSample, *guesses: Array) -> tuple[Told, ...]:
     found = []
     for name, y, *each in zip(sample.design.confidential, sample.Y.T, *(guess.T for guess in guesses), strict=True):
         told = [told for guess in each if (told := Told.of(name, y, guess, sample.dates)) is not None]
-        found += [max(told, key=lambda one: (one.given_away, one.gain, one.r2))] if told else []
+        found += [max(told, key=_says)] if told else []
+    return tuple(found)
+
+
+def _says(told: Told) -> tuple[bool, float, float]:
+    return told.given_away, told.gain, told.r2
+
+
+def _more(sample: LeavingSample, found: tuple[Told, ...], pairs: tuple[Told, ...]) -> tuple[Told, ...]:
+    """What says most of each column; pairs, which name two columns, where they say as much."""
+    best = {each.column: each for each in found}
+    for each in pairs:
+        known = best.get(each.column, each)
+        as_much = each.near >= known.near and each.given_away >= known.given_away
+        best[each.column] = each if as_much else max(known, each, key=_says)
+    return tuple(best[name] for name in sample.design.confidential if name in best)
+
+
+def _by_pairs(sample: LeavingSample, names: Iterable[str]) -> tuple[Told, ...]:
+    """By products and quotients of two columns."""
+    columns, found = [(name, sample.numbers[name]) for name in names if name in sample.numbers], []
+    for name, y in zip(sample.design.confidential, sample.Y.T, strict=True):
+        pair = NearestPair.of(y, columns, name in sample.dates)
+        told = None if pair is None else Told.of(name, y, pair.guess, sample.dates)
+        found += [] if pair is None or told is None else [replace(told, by=pair.names)]
     return tuple(found)
 
 
 def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
-    """Products and powers: logarithms of positive values, fitted to the columns and to their logarithms."""
-    numbers = {name: sample.numbers[name] for name, _ in columns if name in sample.numbers}
-    logs = [np.log(x) for x in numbers.values() if (x[np.isfinite(x)] > 0).all()]
-    X = np.column_stack([sample.X, *(column for _, column in columns), *logs])
-    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(X).all(axis=1)
+    """Products and powers: logarithms of the values of one sign, fitted to the columns and to their sizes' logarithms.
+
+    Zeros have none; columns with many are left out, so that half of the records have all others.
+    """
+    numbers = [sample.numbers[name] for name, _ in columns if name in sample.numbers]
+    logs = [log_size(x) for x in numbers]
+    plain = np.column_stack([sample.X, *(column for _, column in columns)])
+    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(plain).all(axis=1)
     for y, out in zip(sample.Y.T, guess.T, strict=True):
-        rows = np.flatnonzero((np.nan_to_num(y) > 0) & there)
-        if len(rows) > 2 * X.shape[1] + LEAST:
+        side = 1 if 2 * (y > 0).sum() >= np.isfinite(y).sum() - (y == 0).sum() else -1
+        rows = np.flatnonzero((np.nan_to_num(side * y) > 0) & there)
+        used: list[Array] = []
+        least = len(rows) / 2
+        for x in sorted(logs, key=lambda x: -int(np.isfinite(x[rows]).sum())):
+            if (left := rows[np.isfinite(x[rows])]).size >= least:
+                rows, used = left, [*used, x]
+        if len(rows) > 2 * (plain.shape[1] + len(used)) + LEAST:
+            X = np.column_stack([plain[rows], *(x[rows] for x in used)])
             with np.errstate(over="ignore"):
-                out[rows] = np.exp(_others(X[rows], np.log(y[rows])[:, None])[:, 0])
+                out[rows] = side * np.exp(_others(X, np.log(side * y[rows])[:, None])[:, 0])
     return guess
 
 

@@ -24,6 +24,11 @@ class ZeroCounts:
     def __add__(self, other: Self) -> ZeroCounts:
         return ZeroCounts(self.table + other.table)
 
+    @property
+    def before(self) -> NDArray[np.int64]:
+        """Cells of the original, and those that are zero."""
+        return self.table[:2]
+
     def matches(self, names: tuple[str, ...]) -> dict[str, Matches]:
         """Zeros of the original that are zeros of the release, and how many would be of any records."""
         cells, before, after, both = self.table.astype(float)
