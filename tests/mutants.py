@@ -93,6 +93,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/test_key_derivation.py",
     ),
     Mutant(
+        "a release has its name before its certificate",
+        "files/draft.py",
+        "            for draft in drafts:\n                draft.name()",
+        "            for draft in reversed(drafts):\n                draft.name()",
+        "tests/faults/test_kill.py",
+    ),
+    Mutant(
+        "what columns tell together by their product is not looked for",
+        "risk/told.py",
+        "return _more(sample, found, _by_pairs(sample, sample.numbers))",
+        "return found",
+        "tests/attacks/test_columns_that_leave.py",
+    ),
+    Mutant(
+        "zeros of a whole town are no news",
+        "risk/explained_columns.py",
+        "2 * (zeros - here) < cells - here",
+        "2 * (zeros - here) < 0 * cells",
+        "tests/attacks/test_cells_and_giants.py",
+    ),
+    Mutant(
         "a copy by luck leaves",
         "release/protect.py",
         "if not release.unlucky:",

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from suffice.certificate.paper import paper_beside, paper_of
 from tests.faults.places import OLD, OLD_PAPER, Place, Trials, is_paper
 
 CASES = [(kind, force) for kind in ("csv", "parquet") for force in (False, True)]
@@ -55,6 +56,9 @@ def fits(place: Place, force: bool, new: Papers) -> None:
     if release == new[0]:
         assert place.complete()
         assert place.releases() >= 1  # no release that the ledger does not know
+    if release is not None and papers[0] not in (None, OLD_PAPER):  # a certificate names the file that it is of
+        found = [finding.rule for finding in paper_beside(place.target)[0]]
+        assert found == ([] if release == new[0] else ["digest"])
     assert all(paper == (OLD_PAPER if force else None) or is_paper(paper) for paper in papers)
 
 
@@ -77,6 +81,43 @@ def test_sigkill(tried, tmp_path, whole):
             content = (place.target.parent / name).read_bytes()
             assert content in (OLD, OLD_PAPER, new[0]) or is_paper(content)
     assert {place.papers()[0] == new[0] for place, _, new, _ in found} == {True, False}
+    told = [place for place, *_ in found if place.papers()[0] == OLD != place.papers()[1] != OLD_PAPER]
+    assert told  # some have an old file beside a new certificate, which says so: see `fits`
+
+
+def test_sigkill_between_two_data_sets(tried, tmp_path):
+    """Each is the old file or the new one; of an old one the new certificate, which names both, is not."""
+
+    def made(root: Path) -> tuple[Place, list[Path]]:
+        place = Place.made(root, "parquet", old=False)
+        files = [place.target.with_name(f"release-{number}.parquet") for number in (1, 2)]
+        for path in (*files, paper_of(files[0]), paper_of(files[0], "html")):
+            path.write_bytes(OLD_PAPER if "certificate" in path.name else OLD)
+        return place, files
+
+    def trial(place: Place, **settings: Any) -> dict[str, Any]:
+        return place.trial("--method", "synthesis:m=2", "--force", **settings, signal="SIGKILL", bucket=100)
+
+    undisturbed, files = made(tmp_path / "whole")
+    count = tmp_path / "count"
+    assert tried([trial(undisturbed, line=10**9, count=str(count))]) == [0], undisturbed.said()
+    whole, lines = [path.read_bytes() for path in files], int(count.read_text())
+    assert OLD not in whole
+    ends = range(2 * lines // 3, lines, 9)  # of the last third, in which files are named
+    places = [made(tmp_path / str(line)) for line in ends]
+    asked = [trial(place, line=line) for line, (place, _) in zip(ends, places, strict=True)]
+    assert {*tried(asked)} == {-signal.SIGKILL}
+    seen = set()
+    for _, files in places:
+        paper = paper_of(files[0]).read_bytes()
+        for path, new in zip(files, whole, strict=True):
+            assert path.read_bytes() in (OLD, new)
+            assert path.read_bytes() == OLD or paper != OLD_PAPER
+            if paper != OLD_PAPER:
+                found = [finding.rule for finding in paper_beside(path)[0]]
+                assert found == ([] if path.read_bytes() == new else ["digest"])
+        seen.add((paper != OLD_PAPER, *(path.read_bytes() != OLD for path in files)))
+    assert {(False, False, False), (True, False, False), (True, True, False), (True, True, True)} <= seen
 
 
 @pytest.mark.parametrize("named", [False, True])
