@@ -135,12 +135,14 @@ class Roles:
     @property
     def drawn(self) -> tuple[str, ...]:
         """Categories that are confidential and given: one method draws them, and others know what was drawn."""
-        return tuple(name for name in self.confidential if name in self.terms.columns)
+        given = {*self.terms.columns}
+        return tuple(name for name in self.confidential if name in given)
 
     @property
     def once(self) -> Roles:
         """The same with these given and no more, which they are to all but the method that draws them."""
-        return self.part([name for name in self.confidential if name not in self.drawn])
+        drawn = self.drawn
+        return self.part([name for name in self.confidential if name not in drawn])
 
     def part(self, confidential: Sequence[str]) -> Roles:
         """The same for some of the confidential columns: bounds, whole numbers and edits are those of these alone, and
@@ -159,7 +161,8 @@ class Roles:
 
     def dropped(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns that have no role."""
-        return tuple(name for name in columns if name not in self.columns)
+        known = {*self.columns}
+        return tuple(name for name in columns if name not in known)
 
     def options(self, command: str) -> list[str]:
         """The words that a command is given to have these roles; clusters count as kept columns there."""

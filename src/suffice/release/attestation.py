@@ -185,7 +185,8 @@ class Attestation:
         if unweighted := self.assessment.weights.unweighted:
             notes += [f"{count_of(unweighted, 'record')} of weight zero: protected, and counted in no statistic"]
         named = design.roles.dropped((*self.rows.kinds, *self.rows.behind)), design.roles.columns
-        dropped = [n for names in named for n in names if n not in (*design.roles.leaving, *self.done.others)]
+        leaving = {*design.roles.leaving, *self.done.others}
+        dropped = [n for names in named for n in names if n not in leaving]
         if dropped:
             notes += [f"columns dropped: {_some(dropped)}"]
         if design.roles.keep:

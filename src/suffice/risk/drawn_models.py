@@ -91,7 +91,8 @@ def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
         return FALSE, 0.0
     stream = Seed.for_tests(0).derive("hold-out")
     splits, found = int(np.clip(RECORDS // (2 * half), 1, SPLITS)), []
-    needs = [name for name in done.rows.kinds if name in design.roles.columns]
+    columns = {*design.roles.columns}
+    needs = [name for name in done.rows.kinds if name in columns]
     for number in range(splits):
         chosen = stream.generator("hold-out", number).permutation(n)
         sides = [_some(done.rows, np.sort(places), needs) for places in (chosen[:half], chosen[half : 2 * half])]

@@ -42,9 +42,9 @@ def _nearest(A: Array, B: Array) -> Array:
     """The distance of every record of A from the nearest of B; where columns are many a k-d tree looks at all."""
     if A.shape[1] <= COLUMNS or len(A) * len(B) > PAIRS:
         return np.asarray(KDTree(B).query(A)[0])
-    far = (B * B).sum(axis=1)
-    parts = (A[at : at + PART] for at in range(0, len(A), PART))
-    near = np.concatenate([np.argmin(far - 2 * part @ B.T, axis=1) for part in parts])
+    far, turned = (B * B).sum(axis=1), -2 * B.T
+    parts = (A[at : at + PART] @ turned for at in range(0, len(A), PART))
+    near = np.concatenate([np.argmin(np.add(part, far, out=part), axis=1) for part in parts])
     return np.asarray(np.sqrt(((A - B[near]) ** 2).sum(axis=1)))
 
 
