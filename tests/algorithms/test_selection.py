@@ -108,6 +108,35 @@ def test_cells_that_are_to_stay_move_where_nothing_else_can_and_then_few():
     assert 1 <= moved <= 3  # as many as there are sums
 
 
+@pytest.mark.parametrize("rare", [0, 3])
+def test_nothing_comes_to_lie_between_a_code_and_the_other_values(rare: int):
+    """Some that stand at the code must move where the original has other values and none was drawn: all the way."""
+    rng, n = np.random.default_rng(4), 600
+    level = np.repeat([0.0, 1.0], n // 2)
+    D = np.column_stack([np.ones(n), level])
+    Y0, Y = (np.where((level == 0) & (rng.random(n) < 0.5), rng.geometric(0.1, n), -8.0)[:, None] for _ in range(2))
+    Y0[n - rare :] = 20.0
+    ends, within = (np.full(1, -np.inf), np.full(1, np.inf)), (np.array([1.0]), Y.max(axis=0))
+    made, loose = (in_moments(D, Y, D, Y0, Y > 0, *ends, rng, within=each) for each in (within, None))
+    for each in (made, loose):
+        G0, G = (np.column_stack([D, y / 10]) for y in (Y0, each))
+        assert np.abs(G.T @ G - G0.T @ G0).max() < 1e-12 * n
+    assert (made[made != -8] >= 1).all()
+    assert bool(((made != Y) & (Y == -8)).any()) == bool(rare)
+    apart = (loose != -8) & (loose < 1)
+    assert apart.any()  # without it there are such
+
+
+def test_ends_that_leave_no_room_give_way_to_the_bounds():
+    rng, one = np.random.default_rng(5), np.ones((300, 1))
+    Y0, Y = rng.normal(0, 3, (300, 1)), rng.normal(0, 1, (300, 1))
+    within = Y.min(axis=0), np.array([0.5])
+    made = in_moments(one, Y, one, Y0, np.ones((300, 1), bool), np.full(1, -9.0), np.full(1, 9.0), rng, within=within)
+    assert (made**2).sum() == pytest.approx((Y0**2).sum(), rel=1e-12)
+    assert made.max() > 0.5
+    assert np.abs(made).max() <= 9
+
+
 def test_a_column_of_spikes_only_is_moved_in_some_of_them():
     rng, one, ends = np.random.default_rng(1), np.ones((200, 1)), (np.full(1, -9.0), np.full(1, 9.0))
     Y0, Y = rng.choice([0.0, 1.0], (200, 1)), rng.choice([0.0, 1.0], (200, 1), p=[0.3, 0.7])

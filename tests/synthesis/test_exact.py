@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import Restore, Roles, Synthesis, pool, protect, verify
+from suffice import Restore, Roles, Seed, Synthesis, pool, protect, verify
 from suffice.errors import InfeasibleError, UsageError
+from suffice.synthesis.exact import restored
 
 MARGINS = ("sex", "edu", "work")
 NUMBERS = ("age", "income")
@@ -50,6 +51,45 @@ def test_the_whole_gram_matrix_is_the_original_s(release):
         assert (ages == np.round(ages)).mean() > 0.75  # most cells are as they were drawn
     one, two = release.frames
     assert not np.array_equal(np.sort(one["income"]), np.sort(two["income"]))
+
+
+def test_codes_stay_apart_from_values_and_nothing_lies_beyond_what_was_drawn():
+    data, rng = people(), np.random.default_rng(6)
+    data["cigarettes"] = np.where(rng.random(N) < 0.6, -8, rng.integers(1, 40, N))
+    data.loc[rng.random(N) < 0.08, "income"] = -9  # not so many that it is a spike
+    roles = Roles(confidential=[*MARGINS, *NUMBERS, "cigarettes"])
+    release = protect(data, roles, Synthesis(m=3, margins=MARGINS).then(Restore()), Seed.for_tests(3))
+    for frame in release.frames:
+        assert gram(frame)[-2:, :-2] == pytest.approx(gram(data)[-2:, :-2], abs=1e-11 * N)
+        for name in ("cigarettes", "income"):
+            code, plain = data[name].min(), data[name][data[name] >= 0]
+            other = frame[name][frame[name] != code]
+            assert 10 < len(frame) - len(other) < 250
+            assert other.between(plain.min(), plain.max()).all()
+        assert frame["age"].between(data["age"].min(), data["age"].max()).all()
+
+
+@pytest.mark.parametrize(("largest", "told"), [(150.0, False), (1000.0, True)])
+def test_a_giant_that_takes_cells_beyond_what_was_drawn_is_told(largest: float, told: bool):
+    data = people()
+    data["size"] = np.random.default_rng(7).gamma(2.0, 10.0, N)
+    data.loc[5, "size"] = largest
+    roles = Roles(confidential=[*MARGINS, "size"])
+    release = protect(data, roles, Synthesis(m=1, margins=MARGINS).then(Restore()), Seed.for_tests(1))
+    (said,) = (each for each in release.certificate.private if "moved until" in each)
+    assert said.endswith("; 'size' beyond the values that were drawn.") == told
+    assert (release.frame["size"].max() > 90) == told
+    assert "giants" in {each.rule for each in release.findings if each.blocks}
+
+
+def test_a_column_that_another_variance_was_drawn_of_is_named():
+    rng = np.random.default_rng(8)
+    before, drawn = 0.1 + 0.8 * rng.random((200, 1)), 0.3 + 0.4 * rng.random((200, 1))
+    made, said = restored(before, drawn, (), np.zeros(1), np.ones(1), rng, ["share"])
+    assert (made**2).sum() == pytest.approx((before**2).sum())
+    assert made.min() >= 0
+    assert made.max() <= 1
+    assert "; more than half of 'share', of which another variance was drawn; 'share' beyond" in said
 
 
 def test_promises_are_tables_moments_and_means_by_level(release):

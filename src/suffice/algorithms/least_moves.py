@@ -7,7 +7,9 @@ import numpy as np
 from suffice.algebra.array import Array
 
 
-def least_moves(A: Array, y: Array, sums: Array, ends: tuple[float, float], cost: Array) -> Array | None:
+def least_moves(
+    A: Array, y: Array, sums: Array, ends: tuple[float, float] | tuple[Array, Array], cost: Array
+) -> Array | None:
     """z with A'z = sums inside the ends and the least sum of cost |z - y|; None where there is none.
 
     z = y + up - down. A vertex is found: no more values move than there are sums.

@@ -25,6 +25,8 @@ POLISH = 3
 """Times that what rounding left is corrected."""
 CLOSED = 1e-13
 """Of a record: what is left of a sum of standardised values is rounding."""
+STOPS = 20
+"""Values that are put inside one by one."""
 DEAR = 100.0
 """What a move of a cell that is to stay costs, beside one of a cell that is free."""
 
@@ -40,6 +42,7 @@ def in_moments(
     draws: np.random.Generator,
     names: Sequence[str] = (),
     given: Sequence[str] = (),
+    within: tuple[Array, Array] | None = None,
 ) -> Array:
     """Y with D'Y = D0'Y0 and Y'Y = Y0'Y0, where D'D = D0'D0: columns in turn, each in some of its free cells.
 
@@ -52,6 +55,8 @@ def in_moments(
     D, D0: of the new records and of the original, a constant among the columns
     free: cells that may move; others (spikes, bounds, holes) stay where they can
     low, high: bounds of the columns, which moved cells keep
+    within: ends that moved cells keep, both or one, as long as sums and squares can be met so; values beyond are codes,
+        which stay or come inside
     names, given: of the columns of Y and of D, for a message
 
     >>> rng = np.random.default_rng(1)
@@ -66,27 +71,26 @@ def in_moments(
     E, E0, made = (Y - centre) / scale, (Y0 - centre) / scale, np.array(Y, dtype=np.float64)
     names = names or [f"{j + 1}" for j in range(Y.shape[1])]
     given = given or [f"column {j + 1}" for j in range(D.shape[1])]
+    inner = within or (low, high)
+    tries = [inner, (inner[0], high), (low, inner[1]), (low, high)] if within else [inner]
     for j in range(Y.shape[1]):
         A, A0 = np.column_stack([D, E[:, :j]]), np.column_stack([D0, E0[:, :j]])
-        ends = (low[j] - centre[j]) / scale[j], (high[j] - centre[j]) / scale[j]
-        own, last = E[:, j].copy(), _heaped(Y[:, j]).astype(float)
-        slopes = _bound(D0, E0[:, :j], E0[:, j])
+        step, slopes = np.zeros(len(Y)), _bound(D0, E0[:, :j], E0[:, j])
         if slopes is not None:  # what the columns before it moved by, it follows
-            step = np.where(free[:, j], (E[:, :j] - (Y[:, :j] - centre[:j]) / scale[:j]) @ slopes, 0.0)
-            own, last = np.clip(own + step, *np.sort(ends)), np.where(step != 0, -1.0, last)
-        target = _Target(A, A0.T @ E0[:, j], float(E0[:, j] @ E0[:, j]), ends)
-        found = target.in_few(own, free[:, j], last, draws)
-        if found is None:
-            closed = least_moves(A, own, target.products, ends, np.where(free[:, j], 1.0 + np.abs(last), DEAR))
-            if closed is None:
+            step = (E[:, :j] - (Y[:, :j] - centre[:j]) / scale[:j]) @ slopes
+        for lows, highs in tries:
+            ends = (lows[j] - centre[j]) / scale[j], (highs[j] - centre[j]) / scale[j]
+            target = _Target(A, A0.T @ E0[:, j], float(E0[:, j] @ E0[:, j]), ends)
+            may = free[:, j] & (E[:, j] > ends[0]) & (E[:, j] < ends[1])
+            own = np.where(may, np.clip(E[:, j] + step, *ends), E[:, j])
+            last = np.where(may & (step != 0), -1.0, _heaped(Y[:, j]))
+            found = target.met(own, may, last, draws)
+            if found is not None:
+                break
+        else:
+            if target.closed(own, np.ones(len(Y))) is None:
                 where = [*given, *map("products with {!r}".format, names)][unmet(A, target.products, ends)]
                 raise _unreached(names[j], f"no values inside its bounds have its sum over {where}")
-            moved = closed != own
-            last = np.where(moved, -2.0, last)
-            found = target.in_few(closed, free[:, j] | moved, last, draws)
-            if found is None:
-                found = target.in_few(closed, np.ones(len(Y), dtype=bool), np.where(free[:, j], last, 2.0), draws)
-        if found is None:
             raise _unreached(names[j], "its variance is too far from that of what was drawn")
         moved = found != E[:, j]
         E[:, j] = found
@@ -119,6 +123,39 @@ class _Target:
     products: Array
     square: float
     ends: tuple[float, float]
+
+    def met(self, y: Array, may: Flags, last: Array, draws: np.random.Generator) -> Array | None:
+        """y as it is wanted, where that can be, with cells that may not move moved only where the others do not do."""
+        found = self.in_few(y, may, last, draws)
+        if found is not None:
+            return found
+        closed = self.closed(y, np.where(may, 1.0 + np.abs(last), DEAR))
+        if closed is None:
+            return None
+        moved = closed != y
+        last = np.where(moved, -2.0, last)
+        found = self.in_few(closed, may | moved, last, draws)
+        if found is not None:
+            return found
+        return self.in_few(closed, np.ones(len(y), dtype=bool), np.where(may, last, 2.0), draws)
+
+    def closed(self, y: Array, cost: Array) -> Array | None:
+        """y with A'y as it is wanted, by the least moves. Values beyond the ends stay or come inside: of those that
+        would stop on the way the one that came farthest is put inside, and all are asked again."""
+        low, high = self.ends
+        start, cost = y.copy(), cost.copy()
+        for _ in range(STOPS):
+            inside = (start >= low) & (start <= high)
+            ends = np.where(inside, low, np.minimum(y, low)), np.where(inside, high, np.maximum(y, high))
+            found = least_moves(self.A, start, self.products, ends, cost)
+            if found is None:
+                return None
+            way = np.where((found < low) | (found > high), np.abs(found - y), 0.0)
+            if not way.any():
+                return found
+            far = int(np.argmax(way))
+            start[far], cost[far] = np.clip(y[far], low, high), 1.0
+        return None
 
     def in_few(self, y: Array, may: Flags, last: Array, draws: np.random.Generator) -> Array | None:
         """y as it is wanted, moved in as few of the cells that may as do; those that come `last` are left longest."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from suffice.algebra.array import Array, Flags
+from suffice.algebra.array import Array
 from suffice.algorithms.margins import cell_numbers
 from suffice.algorithms.second_moments import in_moments
 from suffice.algorithms.selection import approached, selected
@@ -14,8 +14,8 @@ from suffice.errors import InfeasibleError, count_of
 
 POOLS = (3, 5, 10)
 """Times as many records as the original has are drawn, to choose among; more where fewer do not do."""
-SPIKE = 0.1
-"""A value that so many records have is a spike, and no cell leaves it."""
+SPIKE, HEAP = 0.1, 10
+"""A value that such a share of the records has is a spike, and no cell leaves it; records that share a code."""
 
 
 def chosen(
@@ -75,13 +75,21 @@ def restored(
     D0, D = (_levels(each, original, tables) for each in (original, made))
     Y0, Y = original[:, numbers], made[:, numbers]
     low = np.maximum(low, np.where(Y0.min(axis=0) >= 0, 0.0, -np.inf))
-    free = np.column_stack([_free(y0, y) for y0, y in zip(Y0.T, Y.T, strict=True)]) & (low < Y) & (high > Y)
+    codes = [_codes(y0) for y0 in Y0.T]
+    free = np.column_stack([~np.isin(y, each) & (y != 0.0) for y, each in zip(Y.T, codes, strict=True)])
+    free &= (low < Y) & (high > Y)
+    within = _within(Y, Y0, codes)
     out = made.copy()
-    out[:, numbers] = in_moments(D, Y, D0, Y0, free, low, high, rng, [names[j] for j in numbers], given)
+    out[:, numbers] = in_moments(D, Y, D0, Y0, free, low, high, rng, [names[j] for j in numbers], given, within)
     moved = out[:, numbers] != Y
     told = f"{count_of(int(moved.sum()), 'cell')} of {Y.size:,} moved until second moments were those of the original"
     fixed = int((moved & ~free).sum())
-    return out, told + f", {fixed:,} of them at zeros, spikes or bounds" * bool(fixed)
+    told += f", {fixed:,} of them at zeros, spikes or bounds" * bool(fixed)
+    most = [repr(names[j]) for j, share in zip(numbers, moved.mean(axis=0), strict=True) if share > 0.5]
+    told += f"; more than half of {', '.join(most)}, of which another variance was drawn" * bool(most)
+    beyond = (moved & ((out[:, numbers] < within[0]) | (out[:, numbers] > within[1]))).any(axis=0)
+    far = [repr(names[j]) for j, there in zip(numbers, beyond, strict=True) if there]
+    return out, told + f"; {', '.join(far)} beyond the values that were drawn" * bool(far)
 
 
 def _levels(codes: Array, original: Array, tables: Sequence[int]) -> Array:
@@ -90,8 +98,19 @@ def _levels(codes: Array, original: Array, tables: Sequence[int]) -> Array:
     return np.column_stack([np.ones(len(codes)), *found]).astype(np.float64)
 
 
-def _free(before: Array, after: Array) -> Flags:
-    """Cells that are at no spike: zero, or what many records have."""
-    values, times = np.unique(before, return_counts=True)
-    spikes = values[times >= SPIKE * len(before)]
-    return np.asarray(~np.isin(after, spikes) & (after != 0.0))
+def _codes(y: Array) -> Array:
+    """Values that stay: spikes, which many records have, and negative ones where several records share each of them."""
+    values, times = np.unique(y, return_counts=True)
+    below = values < 0
+    return np.asarray(values[(times >= SPIKE * len(y)) | (below & (times[below].min(initial=HEAP) >= HEAP))])
+
+
+def _within(Y: Array, Y0: Array, codes: Sequence[Array]) -> tuple[Array, Array]:
+    """The ends of what was drawn, without codes at either end: nothing lies between them and the others."""
+    found = []
+    for y, y0, each in zip(Y.T, Y0.T, codes, strict=True):
+        plain = y0[~np.isin(y0, each)]
+        inside = y[(y >= plain.min(initial=np.inf)) & (y <= plain.max(initial=-np.inf))]
+        found.append((inside.min(), inside.max()) if len(inside) else (y.min(), y.max()))
+    low, high = np.array(found).T
+    return low, high
