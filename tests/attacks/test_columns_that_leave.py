@@ -274,6 +274,28 @@ def test_a_column_beside_what_it_was_divided_by(how: str) -> None:
     assert levels(nothing).get(rule) is None
 
 
+SUMS: dict[str, Any] = {
+    "a head of two sexes": lambda d: d["a"] * (d["b"] + d["c"]),
+    "what was sold, and the rest": lambda d: d["a"] * d["b"] + d["c"],
+    "two products": lambda d: d["a"] * d["b"] + d["c"] * d["e"],
+    "a share less": lambda d: d["a"] / d["b"] - d["c"],
+}
+
+
+@pytest.mark.parametrize("role", ["given", "keep"])
+@pytest.mark.parametrize("how", SUMS)
+def test_sums_of_products(how: str, role: str) -> None:
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({name: rng.lognormal(2, 0.8, 900) for name in "abce"})
+    data["y"], data["none"], data["town"] = SUMS[how](data), rng.lognormal(4, 1, 900), rng.integers(0, 4, 900)
+    kept: dict[str, Any] = {"given": "a + b + c + e"} if role == "given" else {"keep": ["a", "b", "c", "e"]}
+    rule = "explained-columns" if role == "given" else "kept-columns"
+    for name, groups in (("y", []), ("y", ["town"]), ("none", []), ("none", ["town"])):
+        release = protect(data, Roles(confidential=[name], groups=groups, **kept), Ipso(), seed=Seed.for_tests(1))
+        assert np.allclose(SUMS[how](release.aligned()), data["y"])  # anyone computes it
+        assert levels(release).get(rule) == ("stop" if name == "y" else None)
+
+
 def test_powers_with_zeros() -> None:
     data = payments()
     data["y"] = data["y"].abs()

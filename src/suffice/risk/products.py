@@ -15,6 +15,8 @@ SOME = 200
 """Values of a column that pairs are compared by; fewer where there are many columns."""
 LEAST = 40
 """These, at least."""
+SPAN = 1e-7
+"""A product of length one that is as near as this to what is fitted already adds nothing."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,12 +44,43 @@ class NearestPair:
             return None
         _, one, two, power = pair
         first, second = columns[one][1], columns[two][1]
+        guess = _both(first, second, power)
         with np.errstate(all="ignore"):
-            guess = np.asarray(first * second if power > 0 else first / second)
             ratios = y[rows] / guess[rows]
             ratios = ratios[np.isfinite(ratios) & (ratios != 0)]
             guess = np.where(np.isfinite(guess), guess * np.median(ratios), np.nan) if len(ratios) else guess * np.nan
         return cls((columns[one][0], columns[two][0]), guess)
+
+
+def saying_most(plain: Array, columns: Sequence[Array], y: Array, most: int) -> Array:
+    """Of all products and quotients of two columns the few that go with what a fit to `plain` leaves of y.
+
+    Some records are looked at; a quotient by zero is not a number.
+    """
+    some = slice(None, None, 1 + len(y) // max(SOME, 30 * SOME // len(columns)))
+    Q = np.linalg.qr(plain[some])[0]
+    e = y[some] - Q @ (Q.T @ y[some])
+    found: list[tuple[float, int, int, int]] = []
+    for one, x in enumerate(columns):
+        for power in (1, -1):
+            others = [two for two in range(one if power > 0 else 0, len(columns)) if power > 0 or two != one]
+            if others:
+                C = np.column_stack([_both(x[some], columns[two][some], power) for two in others])
+                C = np.where(np.isfinite(C), C, 0.0)
+                C /= np.maximum(np.linalg.norm(C, axis=0), 1e-300)
+                left = C - Q @ (Q.T @ C)
+                size = np.linalg.norm(left, axis=0)
+                goes = np.abs(e @ left) / np.where(size > SPAN, size, np.inf)
+                found += [(float(share), one, two, power) for share, two in zip(goes, others, strict=True) if share]
+    found.sort(reverse=True)
+    return np.column_stack(
+        [_both(columns[one], columns[two], power) for _, one, two, power in found[:most]] or [np.empty((len(y), 0))]
+    )
+
+
+def _both(first: Array, second: Array, power: int) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(first * second if power > 0 else first / second)
 
 
 def _tried(size: Array, sizes: Array, far: Array) -> Iterable[tuple[float, int, int, int]]:

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.algebra.array import Array, Flags
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.matches import CLOSE, SPREAD, near
-from suffice.risk.products import NearestPair, log_size
+from suffice.risk.products import NearestPair, log_size, saying_most
 
 FEW = 20
 """Levels of a kept column, at most, that count as categories."""
@@ -22,6 +22,8 @@ FEWEST = 10
 """Records of a group, other than zero, that are judged by themselves."""
 LEAST = 30
 """Records that a share is judged by, at least."""
+PRODUCTS = 12
+"""Products and quotients that a fit takes in, at most; one for so many records as LEAST says."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     if not len(sample) or (not sample.design.fixed and sample.strata is None):
         return ()  # the mean of the others is one guess for all
     columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
-    guesses = _in_logs(sample, columns), *_in_proportion(sample, sample.design.fixed)
+    guesses = _in_logs(sample, columns), _by_products(sample, columns), *_in_proportion(sample, sample.design.fixed)
     found = _telling(sample, _fits(sample, sample.X), *guesses)
     return _more(sample, found, _by_pairs(sample, sample.design.fixed))
 
@@ -124,8 +126,8 @@ def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
         return ()
     columns = list(_columns(sample))
     fits = _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)]))
-    guesses = _in_logs(sample, columns), *_in_proportion(sample, sample.numbers), *_of_like_records(sample)
-    found = _telling(sample, fits, *guesses, *_of_neighbours(sample))
+    guesses = _in_logs(sample, columns), _by_products(sample, columns), *_in_proportion(sample, sample.numbers)
+    found = _telling(sample, fits, *guesses, *_of_like_records(sample), *_of_neighbours(sample))
     names = sample.design.confidential
     by = (_matter(sample, columns, sample.Y[:, names.index(each.column)]) or sample.kept for each in found)
     found = tuple(replace(each, by=own) for each, own in zip(found, by, strict=True))
@@ -186,6 +188,27 @@ def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
             X = np.column_stack([plain[rows], *(x[rows] for x in used)])
             with np.errstate(over="ignore"):
                 out[rows] = side * np.exp(_others(X, np.log(side * y[rows])[:, None])[:, 0])
+    return guess
+
+
+def _by_products(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
+    """Sums of products and quotients: fits to the columns and to those of two that say most of what the columns leave.
+
+    Chosen among many, they follow the giants, whose variance they explain: only fits near half of the values count.
+    """
+    numbers = [sample.numbers[name] for name, _ in columns if name in sample.numbers]
+    plain = np.column_stack([sample.X, *(column for _, column in columns)])
+    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(plain).all(axis=1)
+    for y, out in zip(sample.Y.T, guess.T, strict=True):
+        rows = np.flatnonzero(np.isfinite(y) & there)
+        most = min(PRODUCTS, len(rows) // LEAST - plain.shape[1] // 2)
+        if len(numbers) > 1 and most > 0:
+            more = saying_most(plain[rows], [x[rows] for x in numbers], y[rows], most)
+            whole = np.isfinite(more).all(axis=1)
+            rows, X = rows[whole], np.hstack([plain[rows], more])[whole]
+            fit = _others(X, y[rows][:, None])[:, 0]
+            if 2 * (np.abs(fit - y[rows]) <= near(y[rows])).sum() >= len(rows):
+                out[rows] = fit
     return guess
 
 
