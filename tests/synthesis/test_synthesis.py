@@ -55,6 +55,19 @@ def test_columns_of_every_kind_leave_as_they_came_with_their_holes() -> None:
         assert (made.income == 1000).sum() > 20  # a heap stays one
 
 
+@pytest.mark.parametrize(
+    "dtype", ["Int64", "boolean", "string", "int64[pyarrow]", "bool[pyarrow]", "large_string[pyarrow]"]
+)
+def test_types_that_hold_missing_cells_leave_as_they_came(dtype: str) -> None:
+    data = people()
+    plain = (["a", "b", None] if "string" in dtype else [True, False, None]) * 100
+    data["own"] = pd.array(plain, dtype=dtype)
+    made = drawn(data, Synthesis(m=1), confidential=[*COLUMNS, "own"]).frame
+    assert made.own.dtype == data.own.dtype
+    assert 60 < made.own.isna().sum() < 140
+    assert set(made.own.dropna()) == set(data.own.dropna())
+
+
 def test_files_and_certificates_are_written_together(tmp_path: Path) -> None:
     release = suffice.protect(people(), Roles(confidential=COLUMNS), Synthesis(m=2), Seed.new_file(tmp_path / "key"))
     release.write(tmp_path / "out.csv")
@@ -76,6 +89,12 @@ def test_rules_hold_in_every_record_and_what_broke_them_is_told() -> None:
     assert (made.cigarettes[made.smoke == "no"] == -8).all()
     assert (made.cigarettes[made.smoke == "yes"] > -8).any()
     assert any("not so in 1 record" in said for said in release.certificate.private)
+
+
+def test_a_rule_that_asks_nobody_is_told() -> None:
+    release = drawn(people(), Synthesis(m=1, rules=['smoke == "NO" -> cigarettes = -8', "age < 99 -> sex = 'f'"]))
+    (said,) = (each for each in release.certificate.private if "holds in no record" in each)
+    assert said.startswith('smoke == "NO"')
 
 
 def test_a_missing_cell_breaks_no_edit_and_sets_no_limit() -> None:
@@ -212,9 +231,10 @@ def test_parameters_are_drawn_for_every_file_where_asked() -> None:
         pd.DataFrame({"a": ["x"] * 30, "b": np.arange(30.0)}),
         pd.DataFrame({"a": [f"level {i}" for i in range(1000)], "b": np.arange(1000) % 7}),
         pd.DataFrame({"a": np.full(30, np.nan), "b": np.arange(30)}),
+        pd.DataFrame({"a": np.full(600, np.nan), "b": np.arange(600) % 299}),
         pd.DataFrame(np.random.default_rng(1).normal(size=(12, 20)), columns=[f"c{i}" for i in range(20)]),
     ],
-    ids=["one level", "a thousand levels", "all missing", "fewer records than columns"],
+    ids=["one level", "a thousand levels", "all missing", "all missing, copies", "fewer records than columns"],
 )
 @pytest.mark.parametrize("models", [None, "linear"])
 def test_odd_files_have_a_result(data: pd.DataFrame, models: str | None) -> None:
@@ -247,6 +267,9 @@ def test_what_cannot_be_meant_is_refused(given: dict[str, object], said: str) ->
 def test_a_region_without_records_and_rules_in_a_circle_are_refused() -> None:
     with pytest.raises(InputError, match="No record fulfils"):
         drawn(people(60), Synthesis(where="income > 1000000"))
+    for rule, said in (("age = 1.5", "whole numbers"), ("born = 3", "dates"), ("sex = 'x'", "no such level")):
+        with pytest.raises(InputError, match=said):
+            drawn(people(60), Synthesis(rules=f'smoke == "no" -> {rule}'))
     rules = ['smoke == "no" -> cigarettes = -8', "cigarettes == -8 -> smoke = 'no'"]
     with pytest.raises(InputError, match="circle"):
         drawn(people(60), Synthesis(rules=rules))

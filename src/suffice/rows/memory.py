@@ -89,12 +89,18 @@ class MemoryRows(ArrayRows):
             arrays = {name: pa.chunked_array([column]) for name, column in ready.items()}
             return frame.with_columns(*(nw.from_native(a, series_only=True).alias(n) for n, a in arrays.items()))
         schema = self.named.schema
-        series = [
-            nw.new_series(name, values.to_pylist(), _holding(values, schema[name]), backend=backend)
-            if isinstance(values, pa.Array)
-            else nw.new_series(name, values, backend=backend)
-            for name, values in changed.items()
-        ]
+
+        def made(name: str, values: Any) -> nw.Series[Any]:
+            if not isinstance(values, pa.Array):
+                return nw.new_series(name, values, backend=backend)
+            holding = _holding(values, schema[name])
+            own = getattr(self.native[name], "dtype", None) if holding == schema[name] else None
+            if backend.is_pandas_like() and type(getattr(own, "na_value", None)).__name__ == "NAType":
+                series = backend.to_native_namespace().Series(values.to_pylist(), dtype=own, name=name)
+                return nw.from_native(series, series_only=True)  # narwhals has no names for types that hold NA
+            return nw.new_series(name, values.to_pylist(), holding, backend=backend)
+
+        series = [made(name, values) for name, values in changed.items()]
         holed = [name for name, v in changed.items() if isinstance(v, np.ndarray) and np.isnan(v).any()]
         return frame.with_columns(*(one.fill_nan(None) if one.name in holed else one for one in series))
 

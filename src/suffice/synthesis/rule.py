@@ -36,6 +36,15 @@ class SkipRule:
         condition(when)
         return cls(text, when.strip(), settled[1] or settled[2], _value(text, settled[3]))
 
+    def check_type(self, whole: bool, dates: Sequence[str]) -> None:
+        """whole: whether the column counts in whole numbers; dates: columns of dates, whose numbers nobody sees"""
+        if self.column in dates and self.value is not None:
+            raise InputError(
+                f"The rule {self.text!r}: {self.column!r} holds dates: rules only leave these missing."
+            )
+        if whole and isinstance(self.value, float) and not self.value.is_integer():
+            raise InputError(f"The rule {self.text!r}: {self.column!r} holds whole numbers.")
+
     def number(self, levels: Sequence[str] | None, hole: float | None) -> float:
         """The value as the column is coded."""
         if self.value is None:

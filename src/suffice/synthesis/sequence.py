@@ -195,19 +195,20 @@ class Learner:
         sums to all, the models of all columns in the same passes."""
         whole = Sequential(self._variables(parts), self.given, self.names, (), self.levels, self.where)
         fittings: dict[tuple[str, bool], ModelFits] = {}
-        wrong, fitted, more = Counter[str](), 0, 1
+        asked, wrong, fitted, more = Counter[str](), Counter[str](), 0, 1
         while more:
-            first, seen = not fitted, 0
+            first, seen, tally = not fitted, 0, (Counter[str](), Counter[str]()) if fitted else (asked, wrong)
             for part in parts:
                 columns, counted = part()
                 board = self._board(whole.variables, columns)
                 counted = _not_copies(board, counted) if first else None
-                self._see(whole, board, columns, counted, fittings, wrong if first else Counter())
+                self._see(whole, board, columns, counted, fittings, *tally)
                 seen += len(board)
             fitted = seen
             more = sum(each.answer() for each in fittings.values())
         told = "not so in {} of the original, and now in none"
-        said = (f"{text}: {told.format(count_of(n, 'record'))}" for text, n in wrong.items())
+        said = [f"{text}: {told.format(count_of(n, 'record'))}" for text, n in wrong.items()]
+        said += [f"{r.text}: its condition holds in no record of the original" for r in self.rules if not asked[r.text]]
         return replace(whole, stages=tuple(self._stages(fittings)), fitted=fitted, said=tuple(said))
 
     def _board(self, variables: Mapping[str, Variable], columns: Mapping[str, Any]) -> Board:
@@ -230,9 +231,9 @@ class Learner:
 
     def _see(
         self, whole: Sequential, board: Board, columns: Mapping[str, Any], counted: Array | None,
-        fittings: dict[tuple[str, bool], ModelFits], wrong: Counter[str],
+        fittings: dict[tuple[str, bool], ModelFits], asked: Counter[str], wrong: Counter[str],
     ) -> None:  # fmt: skip
-        """Lets the models of all columns see a super-block; wrong: how often each rule was broken."""
+        """Lets the models of all columns see a super-block; asked, wrong: how often each rule applied, was broken."""
         before = list(self.given)
         for name in self.order:
             target, y = board.variables[name], board.values[name]
@@ -241,6 +242,7 @@ class Learner:
             for rule in self.rules:
                 if rule.column == name:
                     fixed = whole.fulfil(_condition(rule.when), columns)
+                    asked[rule.text] += int(fixed.sum())
                     if broken := int((y[fixed] != rule.number(self.levels.get(name), target.hole)).sum()):
                         wrong[rule.text] += broken
                     free &= ~fixed

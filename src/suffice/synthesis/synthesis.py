@@ -333,6 +333,8 @@ class Synthesis(Rowwise):
         if coding is None:
             raise UsageError("synthesis must be the first step: it draws from the original.")
         rules = tuple(map(SkipRule.read, self.rules))
+        for rule in rules:
+            rule.check_type(rule.column in coding.types and rule.column not in coding.levels, coding.dates)
         told = dict(self.models)
         models = {name: told.get(name) or self._common(name in coding.levels) for name in names}
         order = ordered((*(self.order or ()), *(name for name in names if name not in (self.order or ()))), rules)

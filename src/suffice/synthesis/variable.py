@@ -103,9 +103,11 @@ class Variable:
 
     def counted(self, y: Array, once: Array) -> Variable:
         """The same, where only some records count."""
+        if self.levels or not len(self.values):
+            return self
         places = np.searchsorted(self.values, y[once > 0]).clip(max=len(self.values) - 1)
         real = places[self.values[places] == y[once > 0]]
-        return self if self.levels else replace(self, different=np.bincount(real, minlength=len(self.values)))
+        return replace(self, different=np.bincount(real, minlength=len(self.values)))
 
     def on_grid(self, y: Array) -> Array:
         if self.grid is None:
