@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from suffice import Ipso, Restore, Roles, Rotate, Seed, protect
+from suffice.algorithms.rotation.constraints import Constraints
+from suffice.algorithms.rotation.densities import Densities
+from suffice.method.records import Records
 from tests.tolerances import ENGINE
 from tests.truth import ratios
 
@@ -128,3 +132,30 @@ def test_whole_numbers_are_told_as_reached_not_promised() -> None:
     assert reached == {"mean", "covariance", "fit"}
     assert "reached, not promised" in release.certificate.text()
     assert release.certificate.holds
+
+
+def test_super_blocks_walk_under_the_law_of_the_file(small_blocks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learnt once a release; a column that is negative in one record only has no bound anywhere."""
+    frame = people()
+    frame.loc[7, "z"] = -0.5
+    laws, bounds = [], []
+    learn, ground = Rotate.learn, Rotate._ground
+
+    def learnt(self: Rotate, *args: Any) -> Any:
+        laws.append(learn(self, *args))
+        return laws[-1]
+
+    def grounded(self: Rotate, records: Records, known: Any) -> Constraints:
+        assert known is laws[-1]  # trial releases learn theirs
+        bounds.append(ground(self, records, known).low)
+        return ground(self, records, known)
+
+    monkeypatch.setattr(Rotate, "learn", learnt)
+    monkeypatch.setattr(Rotate, "_ground", grounded)
+    release = protect(frame, Roles(confidential=["y", "z"]), Rotate(most=5), seed=Seed.for_tests(1))
+    assert not release.assessment.closeness.giants  # every walk began with records that were drawn
+    Y = frame[["y", "z"]].to_numpy()
+    law = Densities.of(Y, np.full(2, -np.inf), np.full(2, np.inf))
+    assert len(bounds) == 10 * len(laws)
+    assert all((each == [0, -np.inf]).all() for each in bounds)
+    assert all((one == other).all() for one, other in zip(laws[0].law.arrays, law.arrays, strict=True))

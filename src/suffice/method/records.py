@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class Records:
     """Groups that the method asked for, by its own names."""
     started: bool = False
     """Whether Y is another data set than the original."""
+    learnt: Any = None
+    """What the method learnt of the whole file, where these are some of its records."""
 
     @property
     def n(self) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,10 @@ class Recordwise(Method):
     @abstractmethod
     def mask(self, records: Records, stream: Stream, progress: Progress | None = None) -> Masked:
         """The released values, and what must be said about them."""
+
+    def learn(self, parts: Callable[[], Iterator[Records]], n: int) -> Any:
+        """What all super-blocks of a file of n records are to know of it, of their records (`Records.learnt`)."""
+        return None
 
     def part(self, records: Records, stream: Stream) -> tuple[Masked, NDArray[np.int64]]:
         """The same of one super-block, and the rows that wait for those of all super-blocks."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.algorithms.rotation.column_sums import ColumnSums
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
@@ -134,9 +135,9 @@ class Rotate(Recordwise):
 
     def walk(self, records: Records, stream: Stream, progress: Progress | None = None) -> Walk:
         """The release, and what a reader of the certificate must know about the way to it."""
-        ground, likeness = self._ground(records), Likeness.of(records)
+        known = records.learnt or self.learn(lambda: iter([records]), records.n)
+        ground, likeness, law = self._ground(records, known), Likeness.of(records), known.law
         dealer, null = Dealer.of(records, self.groups, self.zeros), likeness.null(stream.generator("null"))
-        law = Densities.of(records.original, ground.low, ground.high, self.shape, self.zeros)
         anew = self._unasked(records) and bool(np.array_equal(records.Y, records.original))
         sums = self._sums(records, ground, law) if anew else None
         drawn = self._drawn(records, ground, dealer, law, sums, stream, progress) if anew else None
@@ -163,12 +164,23 @@ class Rotate(Recordwise):
         Ystar, ratio = with_heaps(Ystar, ratio, records, ground, law)
         return replace(walk, Ystar=Ystar, ratio=ratio)  # who did not move was counted before: heaps meet
 
-    def _ground(self, records: Records) -> Constraints:
+    def learn(self, parts: Callable[[], Iterator[Records]], n: int) -> _Knowledge:
+        """The law, and which columns are never negative."""
+        k, never = 0, np.array(True)
+        for part in parts():
+            limits, k = part.limits, part.Y.shape[1]
+            never = never & (part.original.min(axis=0) >= 0)
+        low, high = (np.full(k, -np.inf), np.full(k, np.inf)) if limits is None else (limits.low, limits.high)
+        return _Knowledge(
+            Densities.of_parts(lambda: (part.original for part in parts()), n, low, high, self.shape, self.zeros), never
+        )
+
+    def _ground(self, records: Records, known: _Knowledge) -> Constraints:
         """What is never negative is not, whether or not a bound is asked for, where records are as new ones."""
         ground = Constraints.of(records)
         if not self._unasked(records):
             return ground
-        return replace(ground, low=np.where(records.Y.min(axis=0) >= 0, np.maximum(ground.low, 0.0), ground.low))
+        return replace(ground, low=np.where(known.never, np.maximum(ground.low, 0.0), ground.low))
 
     def _unasked(self, records: Records) -> bool:
         """Whether records are drawn, and heaps given back; not with a fixed number of sweeps, a target, groups of one's
@@ -180,7 +192,8 @@ class Rotate(Recordwise):
         """Those of a large file come out near enough."""
         if records.n >= LARGE:
             return None
-        return ColumnSums.of(records.original, law, records.w, ground.plain or self._few(records))
+        closely = ground.plain or self._few(records)
+        return ColumnSums.of(records.original, law, records.w, closely, records.X.shape[1] > 1)
 
     def _drawn(
         self,
@@ -265,6 +278,17 @@ class Rotate(Recordwise):
     def examples(cls) -> tuple[Rotate, ...]:
         few = cls(sweeps=5, shape="uniform"), cls(sweeps=20, groups="near"), cls(sweeps=9, shape="marginals")
         return cls(), *few, cls(correlation=0.5, groups="far"), cls(linkage=0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class _Knowledge:
+    """What a walk knows of the whole file, whichever of its records it turns.
+
+    never: columns in which no value is negative.
+    """
+
+    law: Densities
+    never: Flags
 
 
 class _Walker:

@@ -1,16 +1,17 @@
 """Methods that need all rows at once, on files of any size.
 
-A file of more than SUPER records is dealt at random into super-blocks that fit in memory. The method works on each,
-the records are dealt anew, and it works on each again. What holds in every super-block - sums, cross-products,
-bounds, edits - holds in the file. The number of super-blocks depends on the number of records only, so neither the
-engine nor the memory at hand changes a release.
+A file of more than SUPER records is dealt at random into super-blocks that fit in memory. The method learns of all of
+them and works on each, the records are dealt anew, and it works on each again. What holds in every super-block - sums,
+cross-products, bounds, edits - holds in the file. The number of super-blocks depends on the number of records only, so
+neither the engine nor the memory at hand changes a release.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from suffice.design.limits import Limits
 from suffice.design.profile import Matrices, Profile
 from suffice.errors import InfeasibleError, UsageError
 from suffice.method.masked import Masked, finite
+from suffice.method.records import Records
 from suffice.method.recordwise import Recordwise
 from suffice.protection.layout import Extras, Layout
 from suffice.protection.solution import Regression
@@ -76,7 +78,7 @@ def masked(
         return MaskedRows(values, made.remarks, len(made.unmoved), layout.regression, made.labels, made.anew)
     rounds = _Rounds(rows, layout, method, stream)
     values = stored(rows, rounds.values(runs), design.confidential)
-    return MaskedRows(values, rounds.summary(), rounds.unmoved, layout.regression)
+    return MaskedRows(values, rounds.summary(), rounds.unmoved, layout.regression, anew=rounds.anew)
 
 
 def _joined(runs: Iterator[Array], n: int, width: int) -> Array:
@@ -101,10 +103,13 @@ class _Rounds:
         self.rows, self.layout, self.method, self.stream = rows, layout, method, stream
         self.count, self.unmoved = -(-rows.n // SUPER), 0
         self.said: list[tuple[str, ...]] = []
+        self.learnt: Any = None
+        self.anew = True
 
     def values(self, runs: Iterator[Array]) -> Iterator[Array]:
         """The released values alone, in the order of the original."""
         parts = self._dealt(runs, 0)
+        self.learnt = self.method.learn(lambda: (self._task(self._read(part)) for part in parts), self.rows.n)
         for turn in range(self.method.rounds):
             last = turn == self.method.rounds - 1
             parts = self._dealt(self._worked(parts, turn, last), None if last else turn + 1)
@@ -117,19 +122,23 @@ class _Rounds:
         waiting = [np.empty((0, layout.width))]
         for number, part in enumerate(parts):
             records = self._read(part)
-            made, waits = method.part(layout.task(records), self.stream.child(f"{turn}:{number}"))
+            made, waits = method.part(self._task(records), self.stream.child(f"{turn}:{number}"))
             records[:, layout.now] = _made(made, len(records), layout.design.k, method).Ystar
             waiting.append(records[waits])
             self.said.append(made.remarks)
             self.unmoved += len(made.unmoved) if last else 0
+            self.anew &= made.anew or turn > 0  # a later round is not given the original's values
             if self.rows.progress is not None:
                 self.rows.progress("masking", turn * self.count + number + 1, method.rounds * self.count)
             yield np.delete(records, waits, axis=0) if len(waits) else records
         rest = np.vstack(waiting)
         if len(rest):  # those that waited for all super-blocks
-            made = method.rest(layout.task(rest), self.stream.child(f"{turn}:rest"), self.rows.n)
+            made = method.rest(self._task(rest), self.stream.child(f"{turn}:rest"), self.rows.n)
             rest[:, layout.now] = made.Ystar
             yield rest
+
+    def _task(self, records: Array) -> Records:
+        return replace(self.layout.task(records), learnt=self.learnt)
 
     def _dealt(self, chunks: Iterator[Array], turn: int | None) -> Sequence[Rows]:
         """Records dealt at random, or by their place where `turn` is None."""

@@ -10,7 +10,7 @@ import pytest
 
 from suffice.algebra.array import Array
 from suffice.algorithms.rotation import column_sums
-from suffice.algorithms.rotation.column_sums import BETWEEN, LEAN, TOLD, ColumnSums
+from suffice.algorithms.rotation.column_sums import BETWEEN, STEEP, TOLD, ColumnSums
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import deal, random_order
 from suffice.algorithms.rotation.densities import Densities
@@ -27,11 +27,18 @@ from tests.tolerances import CHANCE
 FILES, SWEEPS = 800, 12
 
 
-def small(start: Array, third: float = 0.8) -> ColumnSums:
+def small(start: Array, third: float = 0.8, by: float = 1.6) -> ColumnSums:
     """Of a file of six records: the sum of cubes, that of fourth powers, and how many are below 1.2."""
     one, none = np.ones(1), np.zeros(1)
-    sums = ColumnSums(none, one, np.array([[third]]), 0.01 * one, np.array([[1.2]]), np.array([[1.5]]), None, none)
-    return replace(sums, goal=sums.apart(start) + np.array([1.6, 0.1, -0.8]))  # not those of the start
+    lean, cut, count = np.array([0.0, 0.6]), np.array([[1.2]]), np.array([[1.5]])
+    sums = ColumnSums(none, one, np.array([[third]]), 0.01 * one, cut, count, None, STEEP, lean, none)
+    return replace(sums, goal=sums.apart(start) + np.array([by, 0.1, -0.8]))  # not those of the start
+
+
+def height(d: Array) -> float:
+    """A bell in all three, walls at 1 of both powers, and a lean of .6 of the fourth."""
+    walls = sum(max(0.0, abs(each) - 1.0) ** 2 for each in d[:2])
+    return float((d @ d + STEEP * walls) / 2 - 0.6 * d[1])
 
 
 def walked(start: Array, law: Densities, sums: ColumnSums, accept: bool = True) -> Array:
@@ -51,7 +58,7 @@ def walked(start: Array, law: Densities, sums: ColumnSums, accept: bool = True) 
 def test_a_walk_that_accepts_by_sums_draws_from_its_law() -> None:
     law, start = law_of(money(400)), money(SIZE, seed=3)
     sums, product = small(start), drawn(start, law)
-    off = 0.5 * np.array([(sums.apart(each) ** 2).sum() for each in product])
+    off = np.array([height(sums.apart(each)) for each in product])
     truth = product[np.log(np.random.default_rng(7).random(len(off))) < off.min() - off]
     assert len(truth) > 500
     made = walked(start, law, sums)
@@ -68,7 +75,7 @@ def test_what_is_turned_back_is_as_it_was_and_the_sums_are_those_of_the_rest(wei
     w = rng.uniform(0.5, 2.0, 300) if weighted else None
     sums = ColumnSums.of(Y, law_of(Y), w)
     assert sums is not None
-    assert np.isin(np.round(sums.apart(Y), 9), (0.0, -LEAN)).all()  # the original's own sums, or aimed higher
+    assert np.allclose(sums.apart(Y), 0.0)
     after = Y[rng.permutation(300)] * rng.uniform(0.9, 1.1, (300, 1))
     made, groups = after.copy(), rng.permutation(300).reshape(-1, 3)
     d = sums.accepted(made, Y, groups, sums.apart(Y), rng)
@@ -88,6 +95,16 @@ def test_shapes_of_heavy_tails_are_kept() -> None:
     assert np.abs(kurtosis(made) / kurtosis(Y) - 1).mean() < 0.2
     assert kolmogorov_smirnov(Y, made).max() < 0.06
     assert not np.isclose(made.max(axis=0), Y.max(axis=0), rtol=1e-4).any()
+
+
+def test_no_key_has_powers_far_off_where_groups_are_small() -> None:
+    Y = money(300, 2) ** 2
+    for closely in (True, False):
+        sums = ColumnSums.of(Y, law_of(Y), closely=closely)
+        assert sums is not None
+        far = np.zeros(len(sums.apart(Y)))
+        far[0] = 2.0
+        assert (sums.height(far) > 50) == closely
 
 
 def test_few_records_have_no_sums_and_no_cut_has_few_beside_it() -> None:
@@ -130,13 +147,13 @@ def test_a_walk_of_one_column_has_its_third_power() -> None:
 
 @pytest.mark.parametrize("back", [False, True])
 def test_a_turn_is_accepted_with_its_own_chance(back: bool) -> None:
-    """min(1, exp(d'd / 2 - e'e / 2)), d before and e after it."""
+    """min(1, exp(height before - height after)), a little beyond a wall and inside."""
     before, rng = money(SIZE, seed=3), np.random.default_rng(8)
-    sums, after = small(before), before.copy()
+    sums, after = small(before, by=1.08), before.copy()
     after[:3] *= 1.15
     one, other = (after, before) if back else (before, after)
     d, e = sums.apart(one), sums.apart(other)
-    chance, went, group = min(1.0, float(np.exp((d @ d - e @ e) / 2))), 0, np.array([[0, 1, 2]])
+    chance, went, group = min(1.0, float(np.exp(height(d) - height(e)))), 0, np.array([[0, 1, 2]])
     for _ in range(1000):
         made = other.copy()
         sums.accepted(made, one, group, d, rng)

@@ -166,3 +166,28 @@ def test_grids_are_a_secret() -> None:
     with pytest.raises(TypeError, match="secret"):
         pickle.dumps(law)
     assert repr(law) == "Densities(1 columns)"
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_a_file_in_parts_has_the_law_of_the_whole(parts: int) -> None:
+    """Bit for bit while all values are held."""
+    Y, ends = money(700, 2), (np.zeros(2), np.full(2, np.inf))
+    Y[::9, 1] = 0.0
+    whole = Densities.of(Y, *ends)
+    found = Densities.of_parts(lambda: iter(np.array_split(Y, parts)), len(Y), *ends)
+    assert all((one == other).all() for one, other in zip(found.arrays, whole.arrays, strict=True))
+    assert (found.empty == [False, True]).all()
+
+
+def test_a_large_file_has_the_law_of_its_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of values that are too many to be held, every eighth, in order: nearly the same shares, and tails as far."""
+    Y, ends, share = money(4000, 2), (np.zeros(2), np.full(2, np.inf)), np.linspace(0.02, 0.98, 25)
+    whole = Densities.of(Y, *ends)
+    monkeypatch.setattr(densities, "HELD", 500)
+    found = Densities.of_parts(lambda: iter(np.array_split(Y, 8)), len(Y), *ends)
+    for j, y in enumerate(Y.T):
+        at = [np.interp(law.quantiles(j, share, y), np.sort(y), np.arange(4000) / 4000) for law in (whole, found)]
+        assert np.abs(at[0] - at[1]).max() < 0.02  # kernels are wider, by 8^.2
+    assert np.allclose(found.P, whole.P, atol=0.05)
+    top = np.stack([law.quantiles(0, np.array([0.9999]), Y[:, 0]) for law in (whole, found)])
+    assert abs(np.log(top[0] / top[1])) < 0.25

@@ -12,18 +12,21 @@ from suffice.algebra.array import Array, Flags
 from suffice.algorithms.rotation.densities import Densities
 from suffice.algorithms.rotation.kernel import loaded
 
-THIRD, LEAST, FOURTH, COUNT = 2.0, 0.03, 0.05, 0.7
+THIRD, LEAST, FOURTH, COUNT = 1.0, 0.03, 0.05, 0.7
 """How far these sums may be from the original's: third powers so many errors of a sample, but no less than a share of
 their sum; fourth powers a share; counts so many errors."""
 TOLD = 0.1
 """A share of the largest value within which no unit tells it: a sum of r-th powers of which one record has a share s,
 and which is kept within u of itself, tells that record within u / (r s)."""
-LEAN = 1.0
-"""Units by which fourth powers that one record has much of are aimed higher: the densities make it smaller by about as
-much."""
-WIDE = 2.0
-"""Times these, and no counts, where groups are large: what is kept there is paid for by how residuals bend with the
-given columns."""
+LEAN, LEAN_GIVEN = 1.0, 4.0
+"""By how much log p rises with a unit of the fourth powers that one record has much of, with nothing given and with
+columns given to small groups: under the densities it falls by about as much."""
+STEEP = 100.0
+"""Beyond its unit log p falls by half of this times the square of what a sum of powers is beyond: no key has shapes
+that are far off, and the bell inside may be as wide as hiding a giant needs."""
+WIDE, WIDE_THIRD = 2.0, 4.0
+"""Times these, errors of third powers by more, and no counts, where groups are large: what is kept there is paid for by
+how residuals bend with the given columns."""
 ALONE = 1e-3
 """Of a unit of third powers, squared, at least: what columns that are nearly one another must not share."""
 CUTS, BETWEEN = 19, 20
@@ -36,13 +39,16 @@ DECISIONS, CELLS = 2048, 1 << 21
 
 @dataclass(frozen=True, repr=False)
 class ColumnSums:
-    """exp(-d'd / 2): a factor of the law, d how far sums over a release are from the original's, each in its unit.
+    """exp(-height(d)): a factor of the law, d how far sums over a release are from the original's, each in its unit.
+
+    height(d) = d'd / 2 + sum over powers of steep / 2 max(0, |d_j| - 1)^2 - lean_j d_j.
 
     A unit of third powers is the error of their sums in samples, after linear terms, squares and products, which are
-    kept anyway; so d has their part W'(sum z*^3 - sum z^3) with W W' = V^-1.
+    kept anyway; so d has their part W'(sum z*^3 - sum z^3) with W W' = V^-1, of such W the one that leaves every column
+    nearest to itself.
 
     mean, inverse: from a value to z. W: columns x columns. fourth: 1 / unit. cuts: cuts x columns. count: 1 / unit.
-    w: weights, if there are any. goal: the sums of the original.
+    w: weights, if there are any. steep, lean: of the powers. goal: the sums of the original.
     """
 
     mean: Array
@@ -52,13 +58,18 @@ class ColumnSums:
     cuts: Array
     count: Array
     w: Array | None
+    steep: float
+    lean: Array
     goal: Array
 
     @classmethod
-    def of(cls, Y: Array, law: Densities, w: Array | None = None, closely: bool = True) -> ColumnSums | None:
+    def of(
+        cls, Y: Array, law: Densities, w: Array | None = None, closely: bool = True, given: bool = False
+    ) -> ColumnSums | None:
         """Of the original; None where it has too few records, or every value is as likely.
 
-        closely: without it units are WIDE, and no records are counted.
+        closely: without it units are wide, there are no walls, and no records are counted.
+        given: whether there are given columns.
         """
         n, k = Y.shape
         known = np.array([law.known(j) for j in range(k)])
@@ -73,8 +84,8 @@ class ColumnSums:
         V = _error(Z, weight)
         error = np.sqrt(np.maximum(np.diag(V), (ALONE * size) ** 2))
         three, four = (np.abs(Z**r * weight[:, None]).max(axis=0) for r in (3, 4))
-        wide = 1.0 if closely else WIDE
-        unit = np.maximum.reduce([wide * THIRD * error, wide * LEAST * size, 3 * TOLD * three])
+        wide, third = (1.0, THIRD) if closely else (WIDE, WIDE_THIRD * THIRD)
+        unit = np.maximum.reduce([third * error, wide * LEAST * size, 3 * TOLD * three])
         s, U = np.linalg.eigh(V / np.outer(error, error))
         many = min(CUTS, n // BETWEEN) if closely else 0
         share = np.arange(1, many + 1) / (many + 1)
@@ -85,16 +96,22 @@ class ColumnSums:
             count[:, j] = 1 / (COUNT * np.sqrt((weight[open_] ** 2).sum() * share * (1 - share)))
         within = np.maximum(wide * FOURTH * (weight @ Z**4), 4 * TOLD * four)
         fourth = np.divide(1, within, out=np.zeros(k), where=inverse > 0)
-        made = cls(
-            mean, inverse, U / np.sqrt(np.maximum(s, ALONE)) / unit[:, None], fourth, cuts, count, w, np.zeros(0)
+        W = (U / np.sqrt(np.maximum(s, ALONE))) @ U.T / unit[:, None]
+        lean = np.concatenate(
+            [np.zeros(k), (LEAN_GIVEN if given and closely else LEAN) * (4 * TOLD * four > FOURTH * (weight @ Z**4))]
         )
-        goal = made._sums(Y[None], None if w is None else w[None])[0]
-        goal[k : 2 * k] += LEAN * (4 * TOLD * four > FOURTH * (weight @ Z**4))
-        return replace(made, goal=goal)
+        made = cls(mean, inverse, W, fourth, cuts, count, w, STEEP if closely else 0.0, lean, np.zeros(0))
+        return replace(made, goal=made._sums(Y[None], None if w is None else w[None])[0])
 
     def apart(self, Y: Array) -> Array:
         """d of a file."""
         return np.asarray(self._sums(Y[None], None if self.w is None else self.w[None])[0] - self.goal)
+
+    def height(self, d: Array) -> float:
+        """By how much less likely the densities' law makes a file with these sums."""
+        powers = d[: len(self.lean)]
+        beyond = np.maximum(np.abs(powers) - 1, 0.0)
+        return float(d @ d / 2 + self.steep / 2 * (beyond @ beyond) - self.lean @ powers)
 
     def accepted(
         self,
@@ -105,17 +122,17 @@ class ColumnSums:
         generator: np.random.Generator,
         known: Array | None = None,
     ) -> Array:
-        """The d of records that were turned group by group, of which those that raise d'd too much are turned back.
+        """The d of records that were turned group by group; those that raise height(d) too much are turned back.
 
-        A turn under the densities alone is a reversible proposal, and is accepted with the chance that d'd / 2 rises by
-        no more than an exponential number.
+        A turn under the densities alone is a reversible proposal, and is accepted with the chance that height(d) rises
+        by no more than an exponential number.
 
         known: what is known of records, and of those that are turned back no longer.
         """
         together = 1 + len(groups) // DECISIONS
         drops, d = generator.standard_exponential(-(-len(groups) // together)), d.copy()
         turns, fast = (Y, before, groups, together, drops, d), loaded()
-        kept = self._decided(*turns) if fast is None else fast.decided(*turns, self.arrays)
+        kept = self._decided(*turns) if fast is None else fast.decided(*turns, self.arrays, self.steep)
         undone = groups[~np.repeat(kept, together)[: len(groups)]].ravel()
         Y[undone] = before[undone]
         if known is not None:
@@ -126,7 +143,7 @@ class ColumnSums:
     def arrays(self) -> tuple[Array, ...]:
         """As compiled loops take them."""
         w = np.zeros(0) if self.w is None else self.w
-        return self.mean, self.inverse, self.W, self.fourth, np.ascontiguousarray(self.cuts.T), self.count, w
+        return self.mean, self.inverse, self.W, self.fourth, np.ascontiguousarray(self.cuts.T), self.count, w, self.lean
 
     def _decided(
         self, after: Array, before: Array, groups: NDArray[np.int64], together: int, drops: Array, d: Array
@@ -136,12 +153,13 @@ class ColumnSums:
         parts = [groups[first : first + step] for first in range(0, len(groups), step)]
         change = np.concatenate([self._change(before, after, rows) for rows in parts] or [np.empty((0, len(d)))])
         change = np.add.reduceat(change, np.arange(0, len(groups), together)) if together > 1 else change
-        kept = np.ones(len(change), dtype=bool)
+        kept, height = np.ones(len(change), dtype=bool), self.height(d)
         for i, (each, drop) in enumerate(zip(change, drops, strict=True)):
-            if d @ each + 0.5 * (each @ each) > drop:
+            if (now := self.height(d + each)) - height > drop:
                 kept[i] = False
             else:
                 d += each
+                height = now
         return kept
 
     def _change(self, before: Array, after: Array, rows: NDArray[np.int64]) -> Array:

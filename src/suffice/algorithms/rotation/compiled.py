@@ -73,7 +73,7 @@ def along(Y, scale, factor):
 
 
 @_compiled
-def decided(after, before, groups, together, drops, d, sums):
+def decided(after, before, groups, together, drops, d, sums, steep):
     """Which turns are accepted, as `suffice.algorithms.rotation.column_sums` decides; d becomes that of all of them."""
     kept = np.ones(len(drops), dtype=np.bool_)
     k = after.shape[1]
@@ -84,19 +84,27 @@ def decided(after, before, groups, together, drops, d, sums):
             for row in group:
                 _changed(after[row], before[row], row, sums, powers, below)
         change = _in_units(powers, below, sums)
-        along = 0.0
-        for j in range(len(d)):
-            along += change[j] * (d[j] + 0.5 * change[j])
-        kept[i] = not along > drops[i]
+        kept[i] = not _height(d + change, sums[7], steep) - _height(d, sums[7], steep) > drops[i]
         if kept[i]:
             d += change
     return kept
 
 
 @_compiled
+def _height(d, lean, steep) -> float:
+    total = 0.0
+    for j in range(len(lean)):
+        out = max(abs(d[j]) - 1.0, 0.0)
+        total += steep / 2 * out * out - lean[j] * d[j]
+    for each in d:
+        total += 0.5 * each * each
+    return total
+
+
+@_compiled
 def _changed(new, old, row, sums, powers, below) -> None:
     """Adds what the turn of a record changes: third and fourth powers, and how many are below each cut."""
-    mean, inverse, _, _, cuts, _, weights = sums
+    mean, inverse, _, _, cuts, _, weights, _ = sums
     w = weights[row] if len(weights) else 1.0
     for j in range(len(new)):
         if inverse[j] == 0.0:
@@ -112,7 +120,7 @@ def _changed(new, old, row, sums, powers, below) -> None:
 @_compiled
 def _in_units(powers, below, sums):
     """What they add to d."""
-    _, _, W, fourth, _, count, _ = sums
+    _, _, W, fourth, _, count, _, _ = sums
     k = len(fourth)
     change = np.zeros(2 * k + count.size)
     for j in range(k):

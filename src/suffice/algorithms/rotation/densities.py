@@ -8,6 +8,7 @@ differs from machine to machine, does not change a release.
 # mypy: disable-error-code="no-untyped-call, no-untyped-def"
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, NoReturn
@@ -23,11 +24,13 @@ BANDWIDTH = 0.36
 """Of min(sd, IQR / 1.34) n^-1/5: less than half of the usual .9, which takes a column for one hump and flattens it."""
 EDGE = 5.0
 """Kernels reach this many bandwidths."""
+HELD = 2**20
+"""Values of a column that are held, at most."""
 FEW, TAIL = 10, 0.05
 """Beyond so many records the tail is fitted, to this share of them."""
-REACH = 1.5
-"""Times the farthest distance on that side: from there on values are all but forbidden, faster than any variance could
-pay for."""
+REACH, FALL = 1.3, 8
+"""Times the farthest distance on that side: from there on values are all but forbidden, by this power of the distance:
+faster than any variance could pay for."""
 LEAST = 1e-12
 """No density on the grid is below this share of the highest."""
 LOOSE = 0.05
@@ -67,19 +70,41 @@ class Densities:
     @classmethod
     def of(cls, Y: Array, low: Array, high: Array, shape: str = "copula", zeros: str = "kept") -> Densities:
         """Learnt of the columns of Y inside their bounds."""
+        return cls.of_parts(lambda: iter([Y]), len(Y), low, high, shape, zeros)
+
+    @classmethod
+    def of_parts(
+        cls,
+        parts: Callable[[], Iterator[Array]],
+        n: int,
+        low: Array,
+        high: Array,
+        shape: str = "copula",
+        zeros: str = "kept",
+    ) -> Densities:
+        """Learnt of a file of n records that comes in parts, twice: of its columns, and of how they go together."""
         if shape == "uniform":
             return cls.uniform()
-        k = Y.shape[1]
-        zero = np.zeros((5, k))
-        share = (Y == 0).mean(axis=0)
+        k, every = len(low), -(-n // HELD)
+        zero, none, found = np.zeros((5, k)), np.zeros(k), [_Order() for _ in range(k)]
+        for Y in parts():
+            none += (Y == 0).sum(axis=0)
+            for column, y in zip(found, Y.T, strict=True):
+                column.add(y, every)
+        share = none / n
         empty = (share >= MANY_ZEROS) & (zeros == "kept")
         law = cls(zero[0], zero[1], zero[2], zero[3], np.zeros((k, GRID, 4)), zero[4], np.empty((0, 0)), empty)
-        for j in range(k):
-            law._learn(j, Y[:, j], (low[j], high[j]), float(share[j]) if empty[j] else 0.0)
+        for j, column in enumerate(found):
+            law._learn(j, column.values(bool(empty[j])), (low[j], high[j]), float(share[j]) if empty[j] else 0.0)
         if shape == "marginals" or k < 2:
             return law
-        q = [cell_density(Y[:, j], law.arrays, j)[1] for j in range(k)]
-        return replace(law, P=_coupled(np.where(Y.T == 0.0, law.atom[:, None], q)))
+        total, cross = np.zeros(k), np.zeros((k, k))
+        for Y in parts():
+            scores = [cell_density(Y[:, j], law.arrays, j)[1] for j in range(k)]
+            q = np.where(Y.T == 0.0, law.atom[:, None], scores)
+            total += q.sum(axis=1)
+            cross += q @ q.T
+        return replace(law, P=_coupled(total / n, cross / n))
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -104,12 +129,11 @@ class Densities:
         """Whether a column has a density."""
         return len(self.table) > 0 and self.step[j] > 0
 
-    def _learn(self, j: int, y: Array, bounds: tuple[float, float], empty: float) -> None:
-        """The grid of one column.
+    def _learn(self, j: int, values: Array, bounds: tuple[float, float], empty: float) -> None:
+        """The grid of one column, of its values in order.
 
         empty: the share of exact zeros, which are no part of the density.
         """
-        values = np.sort(y[y != 0] if empty else y)
         quarters = np.quantile(values, (0.25, 0.5, 0.75)) if len(values) else np.zeros(3)
         centre, scale = float(quarters[1]), float(quarters[2] - quarters[0]) / 4
         scale = scale if scale > 0 else float(np.abs(values - centre).mean()) if len(values) else 0.0
@@ -125,7 +149,7 @@ class Densities:
         away = np.sinh(x)
         ends = np.array([centre - values[0], values[-1] - centre]) / scale
         ends = np.where(np.isfinite(bounds) | (ends <= 0), ends.max(), ends)  # at a bound nothing needs to end
-        p = np.log(np.maximum(p, LEAST * p.max())) - (away / (REACH * np.where(away < 0, ends[0], ends[1]))) ** 4
+        p = np.log(np.maximum(p, LEAST * p.max())) - (away / (REACH * np.where(away < 0, ends[0], ends[1]))) ** FALL
         share = np.exp(p - p.max())
         share = (np.cumsum(share) - share / 2) / share.sum()
         below = float((values < 0).mean()) * (1 - empty) if empty else 0.0
@@ -149,6 +173,27 @@ class Densities:
 
     def __repr__(self) -> str:
         return f"Densities({len(self.table)} columns)"
+
+
+class _Order:
+    """A column in order; of a large file every so many-th value, and the first and the last."""
+
+    def __init__(self) -> None:
+        self.parts: list[Array] = []
+        self.ends = np.inf, -np.inf
+
+    def add(self, y: Array, every: int) -> None:
+        y = np.sort(y)
+        self.parts.append(y[every // 2 :: every].copy() if every > 1 else y)
+        if len(y):
+            self.ends = min(self.ends[0], float(y[0])), max(self.ends[1], float(y[-1]))
+
+    def values(self, filled: bool) -> Array:
+        """filled: without exact zeros."""
+        y = self.parts[0] if len(self.parts) == 1 else np.sort(np.concatenate(self.parts))
+        if len(y):
+            y[0], y[-1] = self.ends
+        return y[y != 0] if filled else y
 
 
 def cell_density(y, law, j):
@@ -221,17 +266,19 @@ def _tail(p: Array, x: Array, values: Array) -> None:
         p[out] = FEW / n / excess * np.exp(-(x[out] - start) / excess)
 
 
-def _coupled(q: Array) -> Array:
-    """P = R^-1 - I of normal scores (columns x records)."""
-    q = q - q.mean(axis=1, keepdims=True)
-    size = np.sqrt((q * q).mean(axis=1))
-    q /= np.where(size > 0, size, 1.0)[:, None]
-    R = q @ q.T / q.shape[1]
+def _coupled(mean: Array, squares: Array) -> Array:
+    """P = R^-1 - I of normal scores, from the means of these and of their products."""
+    R = squares - np.outer(mean, mean)
+    R = _over(R, np.sqrt(np.maximum(np.diag(R), 0.0)))
     np.fill_diagonal(R, 1.0)
     s, V = np.linalg.eigh(R)
     R = (V * np.maximum(s, LOOSE)) @ V.T
-    d = np.sqrt(np.diag(R))
-    return np.asarray(_rounded(np.linalg.inv(R / np.outer(d, d)) - np.eye(len(R))))
+    return np.asarray(_rounded(np.linalg.inv(_over(R, np.sqrt(np.diag(R)))) - np.eye(len(R))))
+
+
+def _over(R: Array, size: Array) -> Array:
+    size = np.where(size > 0, size, 1.0)
+    return np.asarray(R / np.outer(size, size))
 
 
 def _score(share: Array) -> Array:

@@ -66,7 +66,7 @@ def start(
     best, least = None, np.inf
     for _ in range(1 if sums is None else max(1, min(STARTS, MOST // Y.size))):
         made = _given_back(Y, columns, open_, pieces, _scores(Q, open_, records.X, followed, generator))
-        off = 0.0 if made is None or sums is None else float((sums.apart(made) ** 2).sum())
+        off = 0.0 if made is None or sums is None else sums.height(sums.apart(made))
         if made is not None and off < least:
             best, least = made, off
     return best
