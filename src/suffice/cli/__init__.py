@@ -23,7 +23,7 @@ def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes addresses, and none is used
     if addresses() is not None:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others reserve a gigabyte of addresses at once
-    gc.set_threshold(100_000)  # modules being loaded are no garbage, and looking through them takes time
+    gc.set_threshold(1_000_000)  # modules being loaded are no garbage, and looking through them takes time
     from suffice.cli.app import ready_for
 
     for stream in (sys.stdout, sys.stderr):
@@ -45,6 +45,7 @@ def main() -> NoReturn:
         from suffice.cli.show import flush
 
         flush()
+        gc.freeze()  # what ends with the process need not be looked through once more
 
 
 def fail(message: str, code: int, kind: str, document: dict[str, object] | None = None) -> int:
