@@ -181,22 +181,33 @@ class Design:
         """Columns of X if nothing were absorbed."""
         return self.m + max(self.levels - 1, 0)
 
-    def matrix(self, block: Block, room: int = 0) -> Array:
+    def matrix(self, block: Block, room: int = 0, centre: Array | None = None) -> Array:
         """[X Y], one column after the other in memory. Numbers are not looked at: see `complain`.
 
         room: columns to leave free behind them
+        centre: what is subtracted from each column on its way
         """
         out = np.empty((len(block), self.m + self.k + room), order="F")
-        self._fill(out, block)
-        for j, name in enumerate(self.roles.confidential, self.m):
-            out[:, j] = block.columns[name]
+        middle = np.zeros(self.m + self.k) if centre is None else centre
+        self._fill(out, block, middle)
+        self._put(out[:, self.m :], block, middle[self.m :])
         return out
 
     def given(self, block: Block) -> Array:
         """X alone."""
         out = np.empty((len(block), self.m), order="F")
-        self._fill(out, block)
+        self._fill(out, block, np.zeros(self.m))
         return out
+
+    def values(self, block: Block) -> Array:
+        """Y alone."""
+        out = np.empty((len(block), self.k), order="F")
+        self._put(out, block, np.zeros(self.k))
+        return out
+
+    def _put(self, out: Array, block: Block, centre: Array) -> None:
+        for j, name in enumerate(self.roles.confidential):
+            np.subtract(block.columns[name], centre[j], out=out[:, j])
 
     def weights(self, block: Block) -> Array | None:
         return None if self.roles.weight is None else as_float(block.columns[self.roles.weight])
@@ -220,14 +231,15 @@ class Design:
     def _expanded(self) -> tuple[str, ...]:
         return _categorical(tuple(expansion.term for expansion in self.expansions))
 
-    def _fill(self, out: Array, block: Block) -> None:
+    def _fill(self, out: Array, block: Block, centre: Array) -> None:
         codes = {name: self.categories[name].codes(block) for name in self._expanded}
         if self.intercept:
-            out[:, 0] = 1.0
+            out[:, 0] = 1.0 - centre[0]
         first = int(self.intercept)
         for expansion in self.expansions:
-            expansion.fill(out[:, first : first + expansion.width], block, codes)
-            first += expansion.width
+            here = slice(first, first + expansion.width)
+            expansion.fill(out[:, here], block, codes, centre[here])
+            first = here.stop
 
 
 def inspection(rows: Rows, roles: Roles) -> Inspection:

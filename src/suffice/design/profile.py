@@ -62,13 +62,13 @@ class Matrices:
         names = self.design.confidential if self.companion else ()
         return (*self.design.columns, *(COMPANION + name for name in names))
 
-    def matrix(self, block: Block, room: int = 0) -> Array:
-        """W, and columns left free behind it."""
+    def matrix(self, block: Block, room: int = 0, centre: Array | None = None) -> Array:
+        """W, less a centre if there is one, and columns left free behind it."""
         if not self.companion:
-            return self.design.matrix(block, room)
+            return self.design.matrix(block, room, centre)
         k, first = self.design.k, self.design.m + self.design.k
-        W = self.design.matrix(block, k + room)
-        W[:, first : first + k] = companion_columns(block, self.design)
+        W, companion = self.design.matrix(block, k + room, centre), companion_columns(block, self.design)
+        W[:, first : first + k] = companion if centre is None else companion - centre[first:]
         return W
 
     def profile(self, rows: Rows) -> Profile:

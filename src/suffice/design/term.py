@@ -84,13 +84,16 @@ class Expansion:
                 parts.append([str(factor)])
         return tuple(":".join(name) for name in product(*parts))
 
-    def fill(self, out: Any, block: Block, codes: Mapping[str, Codes]) -> None:
-        """Writes the term's columns into `out`, the columns of a Fortran-ordered matrix."""
+    def fill(self, out: Any, block: Block, codes: Mapping[str, Codes], centre: Array) -> None:
+        """Writes the term's columns, less the centre, into `out`: columns of a Fortran-ordered matrix."""
         if not self.sizes:  # one number is by far the most frequent, and needs no copy
-            out[:, 0] = number(self.term[0], block) if len(self.term) == 1 else multiplied(self.term, block)
+            values = number(self.term[0], block) if len(self.term) == 1 else multiplied(self.term, block)
+            np.subtract(values, centre[0], out=out[:, 0])
             return
         numbers = numbers_in(self.term)
         self._scatter(out, multiplied(numbers, block) if numbers else np.ones(len(out)), codes)
+        if centre.any():
+            out -= centre
 
     def _scatter(self, out: Any, values: Array, codes: Mapping[str, Codes]) -> None:
         n = len(out)

@@ -79,9 +79,8 @@ def absorbed(rows: Rows, matrices: Matrices, centre: Array, draws: Draws) -> Abs
     kept = np.empty(rows.n, dtype=np.int32) if rows.n <= LABELLED else None
 
     def of(block: Block) -> tuple[int, Codes, LevelSums]:
-        A, labels = matrices.matrix(block, draws.columns), design.labels(block)
+        A, labels = matrices.matrix(block, draws.columns, centre), design.labels(block)
         assert labels is not None
-        A[:, :p] -= centre
         draws.fill(A[:, p:], block)
         return block.start, labels, LevelSums.of(A, design.weights(block), labels)
 
@@ -114,8 +113,7 @@ def fold(rows: Rows, matrices: Matrices, basis: Basis, draws: Draws, spread: Spr
     mean_weight, plain, p = spread.weight / spread.rows, matrices.design.m + matrices.design.k, len(basis.centre)
 
     def of(block: Block) -> Product:
-        A, w = matrices.matrix(block, draws.columns), matrices.design.weights(block)
-        A[:, :p] -= basis.centre
+        A, w = matrices.matrix(block, draws.columns, basis.centre), matrices.design.weights(block)
         original = Standing.of(block, matrices.design, A[:, :plain])
         draws.fill(A[:, p:], block)
         basis.divide(A, labels_of(matrices.design, basis, block))

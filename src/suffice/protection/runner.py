@@ -63,9 +63,7 @@ def looked(original: Original, released: ReleasedColumns, looks: Looks) -> tuple
     measures = looks.file(spread, spread.constant)
 
     def of(block: Block) -> Product:
-        W = design.matrix(block)
-        W -= centre
-        both = AlignedBlock.read(block, design)
+        W, both = design.matrix(block, centre=centre), AlignedBlock.read(block, design)
         return Product(Standing.of(block, design, W), *(measure.of(both) for measure in measures.values()))
 
     columns = (*design.columns, *(RELEASED + name for name in design.confidential))

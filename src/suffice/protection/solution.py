@@ -156,10 +156,9 @@ class Solution:
         Ystar: room for what is released
         """
         known, basis = self.regression, self.regression.isometry.basis
-        A = known.matrices.matrix(block, self.draws.columns)
+        A = known.matrices.matrix(block, self.draws.columns, basis.centre)
         p = A.shape[1] - self.draws.columns
-        Y = A[:, known.confidential].copy(order="F")
-        A[:, :p] -= basis.centre
+        Y = known.design.values(block)
         self.draws.fill(A[:, p:], block)
         labels = labels_of(known.design, basis, block)
         basis.divide(A, labels)

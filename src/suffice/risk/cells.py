@@ -350,7 +350,7 @@ def _by_units(
     def of(run: Run) -> Iterator[UnitTotals]:
         units = np.concatenate([unit_words(block, unit) for block in run])
         words = np.concatenate([cell_words(crossing.strata(block), crossing.codes(block)) for block in run])
-        parts, w = [design.matrix(block)[:, design.m :] for block in run], [design.weights(block) for block in run]
+        parts, w = [design.values(block) for block in run], [design.weights(block) for block in run]
         Y = np.vstack([A if v is None else A * v[:, None] for A, v in zip(parts, w, strict=True)])
         place = np.searchsorted(table.groups, words)
         for own in told:

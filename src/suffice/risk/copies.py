@@ -97,7 +97,8 @@ class CopyMeasure:
 
 def _the_same(Y: Array, change: Array, sd: Array, moving: NDArray[np.intp]) -> NDArray[np.intp]:
     """Records with something other than zeros in some columns, whose values there leave as they are."""
-    rows = np.arange(len(Y))
+    few = moving[:1]  # of most columns hardly any record stays by so much
+    rows = np.flatnonzero((np.abs(change[:, few]) <= SAME * sd[few]).all(axis=1))
     for j in moving:
         rows = rows[same_values(Y[rows, j], change[rows, j], sd[j])]
         if not len(rows):

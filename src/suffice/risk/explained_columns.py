@@ -74,4 +74,4 @@ class ChangeMeasure:
     """Cells that have changed, column by column."""
 
     def of(self, aligned: AlignedBlock) -> NDArray[np.int64]:
-        return np.asarray((aligned.change != 0).sum(axis=0))
+        return np.array([np.count_nonzero(change != 0) for change in aligned.change.T])

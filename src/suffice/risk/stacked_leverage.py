@@ -221,9 +221,8 @@ def highest_leverage(rows: Rows, known: Regression) -> float:
     basis, measure = known.isometry.basis, LeverageMeasure(known.hat)
 
     def of(block: Block) -> Peaks:
-        A = known.matrices.matrix(block)
+        A = known.matrices.matrix(block, centre=basis.centre)
         Y = A[:, known.confidential]
-        A -= basis.centre
         basis.divide(A, labels_of(known.design, basis, block))
         return measure.of(known.aligned(block, A, Y, Y, Y))
 

@@ -44,8 +44,7 @@ class HatRows:
     def of(self, block: Block) -> tuple[Array, Array, NDArray[np.intp]]:
         """Q, the root of what the level of an absorbed factor adds, and that level."""
         known, basis = self.known, self.known.isometry.basis
-        A = known.matrices.matrix(block)
-        A -= basis.centre
+        A = known.matrices.matrix(block, centre=basis.centre)
         labels = labels_of(known.design, basis, block)
         basis.divide(A, labels)
         found = known.aligned(block, A, A[:, :0], A[:, :0], A[:, :0])

@@ -136,9 +136,7 @@ class Pair:
 
 def _look(design: Design, centre: Array) -> Look:
     def of(block: Block) -> Standing:
-        W = design.matrix(block)
-        W -= centre
-        return Standing.of(block, design, W)
+        return Standing.of(block, design, design.matrix(block, centre=centre))
 
     return (yield Fold.by_block(of, design.columns))
 

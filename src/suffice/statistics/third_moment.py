@@ -23,7 +23,7 @@ class ThirdSums(Sums):
         design, centre = reference.design, reference.centre
 
         def of(block: Block) -> ThirdMoments:
-            return ThirdMoments.of((design.matrix(block) - centre)[:, design.m :], design.weights(block))
+            return ThirdMoments.of(design.values(block) - centre[design.m :], design.weights(block))
 
         return (yield Fold.by_block(of, design.columns))
 
