@@ -84,7 +84,11 @@ class Category:
         values = integers(np.where(absent, 0, column)) if absent.any() else integers(column)
         if not len(self.numbers):
             return np.where(absent, self.absent, -1)
-        found = np.searchsorted(self.numbers, values).clip(max=len(self.numbers) - 1)
+        first, last = int(self.numbers[0]), len(self.numbers) - 1
+        if int(self.numbers[-1]) - first == last:  # one after the other: a search would take ten times as long
+            found = (values - first).clip(0, last)
+        else:
+            found = np.searchsorted(self.numbers, values).clip(max=last)
         known = np.where(self.numbers[found] == values, self.positions[found], -1)
         return np.where(absent, self.absent, known)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -70,22 +71,22 @@ def masked(
     started = rows is not source
     layout = Layout.of(source, design, profile, limits, started, Extras.of(method, source, design))
     columns = Matrices(design, started).columns
-    runs = rows.map(lambda run: np.vstack([layout.records(block) for block in run]), columns, "gathering")
+    runs = rows.map(lambda run: [layout.records(block) for block in run], columns, "gathering")
     if rows.n <= SUPER:
         records = _joined(runs, rows.n, layout.width)
         made = _made(method.mask(layout.task(records), stream, rows.progress), rows.n, design.k, method)
         values = stored(rows, iter([made.Ystar]), design.confidential)
         return MaskedRows(values, made.remarks, len(made.unmoved), layout.regression, made.labels, made.anew)
     rounds = _Rounds(rows, layout, method, stream)
-    values = stored(rows, rounds.values(runs), design.confidential)
+    values = stored(rows, rounds.values(map(np.vstack, runs)), design.confidential)
     return MaskedRows(values, rounds.summary(), rounds.unmoved, layout.regression, anew=rounds.anew)
 
 
-def _joined(runs: Iterator[Array], n: int, width: int) -> Array:
+def _joined(runs: Iterator[list[Array]], n: int, width: int) -> Array:
     """Records one below the other; those of a run are let go when they have their place."""
     found, last = np.empty((n, width)), 0
-    for run in runs:
-        found[last : (last := last + len(run))] = run
+    for block in chain.from_iterable(runs):
+        found[last : (last := last + len(block))] = block
     return found
 
 

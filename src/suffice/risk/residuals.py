@@ -116,11 +116,11 @@ class _Columns:
 
     def _fill(self, out: Array, block: Block) -> Words:
         m, p = self.design.m, self.design.m + self.design.k
-        W, after = self.design.matrix(block), AlignedBlock.read(block, self.design).Ystar
+        W, after = self.design.matrix(block, centre=self.centre), AlignedBlock.read(block, self.design).Ystar
         words = self.level.labels(block, W[:, m:].T, self.design)
-        for rows, values, first in ((out[:p], W, 0), (out[p:], after, m)):
-            np.subtract(values.T, self.centre[first:, None], out=rows)
-            rows /= self.scale[first:, None]
+        np.divide(W.T, self.scale[:, None], out=out[:p])
+        np.subtract(after.T, self.centre[m:, None], out=out[p:])
+        out[p:] /= self.scale[m:, None]
         hole = np.isnan(W[:, m:].T)
         if hole.any():  # a missing cell is one in all of its group
             out[m:][np.vstack([hole, hole])] = 0.0

@@ -236,7 +236,7 @@ class ModelMatrix:
         out = np.ones((len(block), constant + sum(each.width for each in self.expansions)), order="F")
         at = constant
         for each in self.expansions:
-            each.fill(out[:, at : at + each.width], block, codes)
+            each.fill(out[:, at : at + each.width], block, codes, np.zeros(each.width))
             at += each.width
         if not np.isfinite(out).all():
             raise InputError(f"The analysis {self.analysis.text!r} takes a logarithm or root outside its range.")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algorithms.hybrid.bases import cleared, extended, first, loadings, removed, sizes, tolerance
 from suffice.algorithms.hybrid.model import Model, ModelColumns
-from suffice.algorithms.hybrid.stacks import Labels, Stack, nested, stacks
+from suffice.algorithms.hybrid.stacks import ROWS, Labels, Stack, nested, stacks
 from suffice.algorithms.hybrid.within import Within, all_centred, centred, pieces_within, scaled
 from suffice.progress import Progress
 
@@ -72,8 +72,12 @@ def in_clusters(
     Y: Array, Z: Array, crossing: Model, s: Array | None, progress: Progress | None = None
 ) -> tuple[list[Long], ClusterFactors]:
     """Items 2 to 6 in every cluster, all columns in units of their own size."""
-    at, W = crossing.columns(Y.shape[1]), np.hstack([crossing.XA, crossing.XB, Z, Y])
-    W /= sizes(W)
+    at, parts = crossing.columns(Y.shape[1]), (crossing.XA, crossing.XB, Z, Y)
+    size = np.concatenate([sizes(part) for part in parts])
+    W = np.empty((len(Y), len(size)))
+    for start in range(0, len(Y), ROWS):  # near the processor: all of them at once take three times as long
+        some = slice(start, start + ROWS)
+        np.divide(np.hstack([part[some] for part in parts]), size, out=W[some])
     if crossing.pieces is None:
         found = bases(W, at, crossing.clusters, s)
         return _collected(_told(found, progress, len(Y)), at, np.ones(crossing.count, dtype=np.int64))
