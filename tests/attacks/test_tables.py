@@ -9,11 +9,13 @@ import pytest
 from suffice.errors import GuardError
 from suffice.release.tables import publish
 from suffice.seed import Seed
+from suffice.tables import insiders
 from suffice.tables.audit import EXPOSED, UNJUDGED, audit
 from suffice.tables.decimals import decimals
 from suffice.tables.pattern import pattern_of
 from suffice.tables.rules import FewContributors, MinimumFrequency, PPercent
 from suffice.tables.sensitivity import find_sensitive
+from suffice.tables.suppress.suppression import suppress
 from suffice.tables.table import Table
 from tests.tables.test_decimals import COUNTS, GAPS, of_counts, paper
 
@@ -57,6 +59,33 @@ def test_a_firm_reads_its_only_neighbour_in_the_rest_of_a_row():
     assert all(t.verdict != EXPOSED for t in found.targets if not t.is_sum and t.insider is None)  # each cell by itself
     assert any(t.verdict == EXPOSED for t in found.targets if t.is_sum)
     assert any(t.verdict == EXPOSED and t.low == pytest.approx(40.0) for t in found.targets if t.insider is not None)
+
+
+def test_the_largest_of_a_cell_knows_how_little_the_others_can_be(monkeypatch: pytest.MonkeyPatch):
+    """60 of the neighbour's 65 are one firm's: for it the cell beside, 106, ends at 111, and its level is 115."""
+    cells = {("x", "u"): [100.0, 5.0, 1.0], ("x", "w"): [60.0, 3.0, 2.0], ("x", "z"): MANY, ("y", "z"): MANY}
+    table = table_of(cells | {("y", "u"): [40.0, 41.0, 42.0], ("y", "w"): [43.0, 44.0, 45.0]})
+    given = find_sensitive(table, [PPercent(10)], "v")
+    gaps = gaps_at(table, ("x", "u"), ("x", "w"), ("y", "u"), ("y", "w"))
+    (told,) = audit(table, gaps, given).exposed
+    assert (told.value, told.high, told.upper) == pytest.approx((106.0, 111.0, 9.0))
+    assert told.insider is not None
+    assert suppress(table, given, seed=Seed.for_tests(1)).holds
+    monkeypatch.setattr(insiders, "LEADING", 0)  # who asks lone contributors only sees nothing
+    assert audit(table, gaps, given).holds
+
+
+def test_a_cell_between_two_squares_of_gaps_follows_and_hides_no_sum():
+    """Two squares of four gaps each, and one gap that joins them: no other table moves it, so it hides nothing."""
+    rows = [(f"r{i}", f"c{j}", v) for i in range(5) for j in range(5) for v in MANY]
+    rows = [(a, b, v) for a, b, v in rows if (a, b) not in (("r0", "c0"), ("r0", "c1"))]
+    a, b, v = zip(*rows, ("r0", "c0", 50.0), ("r0", "c1", 40.0), strict=True)
+    table = Table.of_records({"a": a, "b": b, "v": v}, ["a", "b"], ["v"])
+    gaps = gaps_at(table, *((f"r{i}", f"c{j}") for i, j in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2)]))
+    gaps |= gaps_at(table, *((f"r{i}", f"c{j}") for i in (2, 3) for j in (2, 3)))
+    found = audit(table, gaps, find_sensitive(table, [FewContributors(3)], "v"))
+    pair = tuple(sorted((table.find("r0", f"c{j}"), 1) for j in (0, 1)))
+    assert [t.verdict for t in found.targets if t.cells == pair and t.insider is None] == [EXPOSED]
 
 
 def test_whole_numbers_leave_two_where_real_ones_leave_an_interval():
@@ -216,7 +245,8 @@ def test_a_firm_that_reports_nothing_hides_no_lone_one(idle: bool):
     table = Table.of_records({"a": a, "b": b, "v": v, "f": range(len(a))}, ["a", "b"], ["v"], contributor="f")
     gaps = gaps_at(table, *((a, b) for a in ("r0", "r1") for b in ("c0", "c1")))
     found = audit(table, gaps, find_sensitive(table, [FewContributors(3)], "v"))
-    assert [each.value for each in found.exposed if each.insider is not None] == [500.0, 500.0]
+    inside = [each for each in found.exposed if each.insider is not None]
+    assert [each.value for each in inside if each.high - each.low < 1.0] == [500.0, 500.0]
 
 
 def test_records_that_weigh_nothing_hide_no_one():

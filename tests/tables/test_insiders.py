@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice.tables.audit import audit
-from suffice.tables.insiders import alone, contributed
+from suffice.tables.insiders import Insiders, known_to
 from suffice.tables.rules import Dominance, FewContributors, PPercent, PrimaryRule
 from suffice.tables.sensitivity import find_sensitive
 from suffice.tables.suppress.suppression import suppress
@@ -39,7 +39,7 @@ def test_the_largest_contributor_of_a_cell_is_not_protected_from_itself(rules: l
     giant = table.contributors.names.tolist().index("giant")
     (seen,) = [t for t in found.targets if t.insider == giant and t.cells == ((cell, 1),)]
     assert 1 <= seen.lower <= 10
-    assert seen.value - seen.low >= seen.lower
+    assert seen.value - seen.low >= seen.lower * (1 - 1e-9)
     assert seen.lower < secret.lower[cell]
     opened = every.copy()
     opened[cell] = False
@@ -49,11 +49,24 @@ def test_the_largest_contributor_of_a_cell_is_not_protected_from_itself(rules: l
 def test_whoever_is_alone_in_a_total_of_a_summary_is_alone_in_its_parts():
     cells = {"a": ["Total", "x", "y", "z"], "v": [30, 30, 0, 0], "k": [1, 1, 0, 0]}
     table = Table.of_cells(cells, ["a"], ["v"], units="k")
-    who = alone(table, "v")
+    every = np.ones(len(table), dtype=bool)
+    who = Insiders.of(table, "v", every, every, signed=False)
     assert who is not None
-    assert who[table.find("x")] == who[table.find("Total")] >= 0
-    assert who[table.find("y")] == -1
-    assert contributed(table, "v", int(who[0]), np.array([table.find("x")]))[table.find("Total")] == 30
+    assert who.alone[table.find("x")] == who.alone[table.find("Total")] >= 0
+    assert who.alone[table.find("y")] == -1
+    only = Insiders.of(table, "v", every, np.arange(len(table)) == table.find("x"), signed=False)
+    assert only is not None
+    assert only.parts.toarray()[only.everyone[0], table.find("Total")] == 30
+
+
+def test_what_one_knows_of_the_whole_table_is_what_is_known_of_all_cells():
+    table = shop_table(10.0)
+    every = np.ones(len(table), dtype=bool)
+    who = Insiders.of(table, "v", every, every, signed=False)
+    assert who is not None
+    for unit in who.everyone[:5].tolist():
+        for one, other in zip(known_to(table, "v", unit, signed=False), who.of_unit(unit), strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("search", ["fast", "exact"])

@@ -1,8 +1,9 @@
-"""Patterns against another solver: intervals of sensitive cells by scipy, for anybody and for each lone contributor."""
+"""Patterns and audits against another solver: intervals by scipy, for anybody and for each contributor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from suffice.algebra.array import Array, Flags
 from suffice.seed import Seed
+from suffice.tables.audit import audit
 from suffice.tables.rules import Dominance, FewContributors, MinimumFrequency, PPercent, PrimaryRule
 from suffice.tables.sensitivity import Sensitivity, find_sensitive
 from suffice.tables.suppress.suppression import suppress
@@ -19,57 +21,95 @@ from tests.tables.test_suppress import counts, firms, linked
 KEY = Seed.for_tests(2)
 
 
-def ends(table: Table, unknown: Flags, x: Array, cell: int, whole: bool = False) -> list[float]:
-    """Least and largest value of a cell that the published ones leave possible, none being negative."""
-    cells = np.flatnonzero(unknown)
-    T = table.relations.toarray()
-    right = -(T[:, ~unknown] @ x[~unknown])
-    cost = (cells == cell).astype(float)
-    if whole:
-        both = LinearConstraint(T[:, cells], right, right)
-        found = [milp(s * cost, constraints=both, integrality=cost * 0 + 1, bounds=Bounds(0, np.inf)) for s in (1, -1)]
-    else:
-        found = [linprog(s * cost, A_eq=T[:, cells], b_eq=right, bounds=(0, None), method="highs-ds") for s in (1, -1)]
-    return [s * each.fun if each.status == 0 else s * -np.inf for s, each in zip((1, -1), found, strict=True)]
+@dataclass(frozen=True)
+class Attacker:
+    """Bounds of all cells, equal where the attacker knows them, and its own part of each; unit: None for anybody."""
+
+    unit: int | None
+    low: Array
+    high: Array
+    part: Array
+
+    def ends(self, table: Table, x: Array, cell: int, whole: bool = False) -> list[float]:
+        """Least and largest value of a cell that is possible."""
+        cells, T = np.flatnonzero(self.low < self.high), table.relations.toarray()
+        fixed = self.low == self.high
+        right = -(T[:, fixed] @ x[fixed])
+        cost, box = (cells == cell).astype(float), Bounds(self.low[cells], self.high[cells])
+        if whole:
+            both = LinearConstraint(T[:, cells], right, right)
+            found = [milp(s * cost, constraints=both, integrality=cost * 0 + 1, bounds=box) for s in (1, -1)]
+        else:
+            limits = list(zip(self.low[cells], self.high[cells], strict=True))
+            found = [linprog(s * cost, A_eq=T[:, cells], b_eq=right, bounds=limits, method="highs-ds") for s in (1, -1)]
+        return [s * each.fun if each.status == 0 else s * -np.inf for s, each in zip((1, -1), found, strict=True)]
+
+    def exposes(self, table: Table, given: Sensitivity, cell: int) -> bool:
+        """Whether the interval is narrower than the levels, or a count has not three numbers."""
+        x = table.values[given.value]
+        room = 1e-6 * float(x.max())
+        levels = kept(table, given, self, cell)
+        if levels is None:
+            return False
+        low, high = self.ends(table, x, cell)
+        narrow = x[cell] - low < levels[0] - room or high - x[cell] < levels[1] - room or high - low <= room
+        few = given.value in table.counts and np.subtract(*self.ends(table, x, cell, True)[::-1]) < 1.5
+        return bool(narrow or few)
 
 
-def attackers(table: Table, gaps: Flags, name: str) -> Iterator[Flags]:
-    """What is unknown to anybody, and to each who stands alone behind suppressed cells: told from the records."""
-    gaps = gaps | table.hidden & ~table.impossible
-    yield gaps
+def kept(table: Table, given: Sensitivity, who: Attacker, cell: int) -> tuple[float, float] | None:
+    """What is to be kept: of the cell whose largest contributor asks, what the rules say of the others."""
+    part, x, people = who.part[cell], table.values[given.value], table.contributors
+    lower, upper = min(given.lower[cell], x[cell] - part), given.upper[cell]
+    if not part or people is None or part < table.makeup(given.value).largest[cell, 0] or given.value in table.counts:
+        return lower, upper
+    left = np.where(people.unit == who.unit, 0.0, people.values["v"])
+    sums = table.holding @ np.bincount(people.inner, left, table.holding.shape[1])
+    less = replace(table, values={**table.values, "v": sums}, contributors=replace(people, values={"v": left}))
+    others = find_sensitive(less, given.rules, "v")
+    if not others.sensitive[cell]:
+        return None
+    return min(lower, float(others.lower[cell])), min(upper, float(others.upper[cell]))
+
+
+def attackers(table: Table, gaps: Flags, name: str) -> Iterator[Attacker]:
+    """Anybody, and the two largest contributors of each gap, with their parts, from records."""
+    x, unknown = table.values[name], gaps | table.hidden & ~table.impossible
+    low, high = np.where(unknown, 0.0, x), np.where(unknown, np.inf, x)
+    yield Attacker(None, low, high, np.zeros(len(x)))
     people, holding = table.contributors, table.holding
     if people is None or holding is None or (people.names is None and name == "count"):
         return
+    parts = np.zeros((people.unit.max() + 1, len(x)))
     inside = holding.toarray()
-    alone = dict[int, list[int]]()
-    for cell in np.flatnonzero(gaps):
-        units = {int(u) for u, i in zip(people.unit, people.inner, strict=True) if inside[cell, i]}
-        if len(units) == 1:
-            alone.setdefault(units.pop(), []).append(int(cell))
-    for own in alone.values():
-        rest = gaps.copy()
-        rest[own] = False
-        yield rest
+    for unit, inner, part in zip(people.unit, people.inner, people.values[name], strict=True):
+        parts[unit] += part * inside[:, inner]
+    for unit in np.unique(np.argsort(-parts, axis=0, kind="stable")[:2, gaps]):
+        own = gaps & (parts[unit] > 0) & (np.count_nonzero(parts, axis=0) == 1)
+        part = np.where(unknown & ~own, parts[unit], 0.0)
+        if part.any() or own.any():
+            yield Attacker(unit, np.where(own, x, np.maximum(low, part)), np.where(own, x, high), part)
+
+
+def exposed(table: Table, gaps: Flags, given: Sensitivity, first: bool = False) -> set[tuple[int | None, int]]:
+    """Whom which sensitive cell is not kept from; what anybody knows is told once."""
+    found, known = set[tuple[int | None, int]](), set[int]()
+    for who in attackers(table, gaps, given.value):
+        for cell in np.flatnonzero(given.sensitive).tolist():
+            mine = who.low[cell] == who.high[cell]
+            if cell in known or (mine and who.unit is not None):
+                continue
+            if mine or who.exposes(table, given, cell):
+                found.add((who.unit, cell))
+                known |= {cell} if who.unit is None else set()
+                if first:
+                    return found
+    return found
 
 
 def safe(table: Table, gaps: Flags, given: Sensitivity) -> bool:
-    """Whether every attacker finds every sensitive cell's interval as wide as its levels, counts by three numbers."""
-    x = table.values[given.value]
-    room = 1e-6 * float(x.max())
-    for number, unknown in enumerate(attackers(table, gaps, given.value)):
-        for cell in np.flatnonzero(given.sensitive):
-            if not unknown[cell]:
-                if not number:
-                    return False
-                continue  # its own
-            low, high = ends(table, unknown, x, cell)
-            if x[cell] - low < given.lower[cell] - room or high - x[cell] < given.upper[cell] - room:
-                return False
-            if high - low <= room:
-                return False
-            if given.value in table.counts and np.subtract(*ends(table, unknown, x, cell, True)[::-1]) < 1.5:
-                return False
-    return True
+    """Whether every sensitive cell is kept from every attacker."""
+    return not exposed(table, gaps, given, first=True)
 
 
 MADE = {
@@ -101,3 +141,19 @@ def test_another_solver_finds_no_cell_open_and_each_needed_cell_needed(shape: st
     assert not safe(table, given.sensitive, given)  # the sensitive cells alone are not enough
     for cell in np.flatnonzero(found.needed & found.secondary)[:4]:
         assert not safe(table, found.suppressed & (np.arange(len(table)) != cell), given)
+
+
+@pytest.mark.parametrize("shape", ["two", "three", "hierarchy", "linked"])
+def test_the_audit_finds_whom_another_solver_finds(shape: str):
+    """In patterns drawn at will, so that some cells are exposed to anybody, some to a few, some to nobody."""
+    table = MADE[shape]()
+    rng, told = np.random.default_rng(5), 0
+    for rule in (PPercent(20), FewContributors(3), Dominance(2, 90)):
+        given = find_sensitive(table, [rule], "v")
+        for share in (0.0, 0.2, 0.4):
+            gaps = (given.sensitive | (rng.random(len(table)) < share)) & ~table.hidden & ~table.impossible
+            found = audit(table, gaps, given)
+            ours = {(t.insider, t.cells[0][0]) for t in found.exposed if not t.is_sum}
+            assert ours == exposed(table, gaps, given)
+            told += len(ours)
+    assert told

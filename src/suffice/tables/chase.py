@@ -16,6 +16,8 @@ from suffice.tables.secret import POSSIBLE, Secret
 from suffice.tables.solver import NoAnswer, Polytope, Solver
 
 CHUNK = 32
+FEW = 4
+"""Open targets that have problems of their own at once."""
 CLOSE = 1e-6
 """Of the largest cell around: what two ends of an interval may lie apart and be one number."""
 
@@ -27,20 +29,30 @@ def _row(matrix: sparse.csr_array, number: int) -> Array:
     return found
 
 
+def costs_of(targets: Sequence[Secret], cells: NDArray[np.int64]) -> sparse.csr_array:
+    """Targets as rows over some cells."""
+    place = {cell: number for number, cell in enumerate(cells.tolist())}
+    triples = [(n, place[cell], sign) for n, target in enumerate(targets) for cell, sign in target.cells]
+    row, column, sign = np.array(triples, dtype=np.int64).reshape(-1, 3).T
+    return sparse.csr_array((sign.astype(float), (row, column)), shape=(len(targets), len(place)))
+
+
 class Chase:
     """Targets in one polytope: many at once first, then one by one what is still open."""
 
     def __init__(self, space: Polytope, cells: NDArray[np.int64], whole: bool, exact: bool, threads: int) -> None:
         self.space, self.whole, self.exact = space, whole, exact
         self.threads, self.border = threads, space.far * (1 - 1e-6)
-        self.place = {int(cell): number for number, cell in enumerate(cells)}
+        self.cells = cells
+        self.points = list[Array]()
+        """What the solver found possible."""
 
     def run(self, targets: Sequence[Secret], points: Sequence[Array] = ()) -> list[Secret]:
         """Targets with their ends; points: what may be possible, which is looked at before it is believed."""
-        costs = sparse.csr_array(self._costs(targets))
+        costs = costs_of(targets, self.cells)
         seen = Seen(costs, targets, self.space, self.whole)
-        for point in points:
-            if self.space.holds(point):
+        if len(points):
+            for point in np.asarray(points)[self.space.holds(np.asarray(points))]:
                 seen.add(point)
         try:
             if not self.exact:
@@ -50,14 +62,9 @@ class Chase:
             return [replace(each, why=str(problem)) for each in targets]
         return [self._told(number, target, costs, seen) for number, target in enumerate(targets)]
 
-    def _costs(self, targets: Sequence[Secret]) -> sparse.coo_array:
-        triples = [(n, self.place[cell], sign) for n, target in enumerate(targets) for cell, sign in target.cells]
-        row, column, sign = np.array(triples, dtype=np.int64).T
-        return sparse.coo_array((sign.astype(float), (row, column)), shape=(len(targets), len(self.place)))
-
     def _together(self, costs: sparse.csr_array, seen: Seen) -> None:
         """Random objectives, all open targets up and all down, for as long as that closes some."""
-        if not seen.open.any():
+        if seen.open.sum() <= FEW:
             return
         rng, solver = np.random.default_rng(1), Solver(self.space)
         while True:
@@ -65,7 +72,8 @@ class Chase:
             for sign, side in ((1.0, seen.open_low), (-1.0, seen.open_high)):
                 mix = np.where(side, rng.uniform(0.5, 1.5, len(side)), 0.0)
                 if side.any():
-                    seen.add(solver.least(sign * np.asarray(costs.T @ mix)))
+                    self.points.append(solver.least(sign * np.asarray(costs.T @ mix)))
+                    seen.add(self.points[-1])
             if not seen.open.any() or before - seen.open.sum() <= 0.02 * before:
                 return
 
@@ -87,6 +95,7 @@ class Chase:
             for chunk in pool.map(ends, chunks):
                 for number, low, high, points in chunk:
                     for point in points if self.whole or not self.exact else ():
+                        self.points.append(point)
                         seen.add(point)
                     seen.end(number, low, high)
 

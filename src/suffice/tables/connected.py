@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from suffice.algebra.array import Flags
+from suffice.algebra.array import Array, Flags
+
+STILL = 1e-7
+"""Of a random change: a cell that it moves by no more is not moved."""
+DENSE = 400
+"""Cells that hang together, up to which one decomposition is faster than iteration."""
 
 
 def parts_of(relations: sparse.csr_array, unknown: Flags) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -28,8 +33,25 @@ def parts_of(relations: sparse.csr_array, unknown: Flags) -> Iterator[tuple[NDAr
         yield rows[here[here < len(rows)]], cells[here[here >= len(rows)] - len(rows)]
 
 
-def untold(relations: sparse.csr_array, unknown: Flags) -> Flags:
-    """Unknown cells without those that follow, one after the other, from an equation with no other unknown cell."""
+def untold(relations: sparse.csr_array, unknown: Flags, moved: Flags | None = None) -> Flags:
+    """Unknown cells without those that follow from the others by the equations.
+
+    First those that are alone in an equation, one after the other; then those that no change which keeps all equations
+    moves: a random one moves all others. moved: cells that are known to be moved by one.
+    """
+    left = _without_lone(relations, unknown)
+    open_ = left if moved is None else left & ~moved
+    if not open_.any():
+        return left
+    random = np.random.default_rng(1)
+    for rows, cells in parts_of(relations, left):
+        if open_[cells].any():
+            change = _kept(sparse.csr_array(relations[rows][:, cells]), random.standard_normal(len(cells)))
+            left[cells[np.abs(change) <= STILL]] = False
+    return left
+
+
+def _without_lone(relations: sparse.csr_array, unknown: Flags) -> Flags:
     whole = np.ones(len(relations.data))
     rows = sparse.csr_array((whole, relations.indices, relations.indptr), shape=relations.shape)
     left = np.asarray(unknown).copy()
@@ -39,3 +61,19 @@ def untold(relations: sparse.csr_array, unknown: Flags) -> Flags:
         if not told.any():
             return left
         left &= ~told
+
+
+def _kept(rows: sparse.csr_array, change: Array) -> Array:
+    """What of a change keeps the equations: its projection."""
+    from scipy import linalg
+    from scipy.sparse.linalg import lsmr
+
+    if rows.shape[1] <= DENSE:
+        basis, upper, _ = linalg.qr(rows.toarray().T, mode="economic", pivoting=True)
+        basis = basis[:, np.abs(np.diag(upper)) > 1e-9]
+        for _ in range(2):
+            change = change - basis @ (basis.T @ change)
+        return np.asarray(change)
+    for _ in range(3):  # of what is left, once more
+        change = change - lsmr(rows.T, change, atol=1e-15, btol=1e-15, conlim=0, maxiter=5000)[0] @ rows
+    return np.asarray(change)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -205,34 +206,44 @@ class Contributors:
         """Unweighted contributions of all records; those that weigh nothing contribute nothing."""
         return np.where(self.weight > 0, self.frequency if name is None else self.values[name], 0.0)
 
+    def _by(self, inner: int) -> sparse.csr_array:
+        """Inner cells x records."""
+        count, order = len(self.inner), self._order
+        begin = np.concatenate([[0], np.cumsum(np.bincount(self.inner, minlength=inner))])
+        return sparse.csr_array((np.ones(count), order, begin), shape=(inner, count))
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        return np.argsort(self.inner, kind="stable")
+
     def _contributions(self, groups: sparse.csr_array, plain: Array) -> Sequence[NDArray[Any]]:
         """Every unit's absolute contribution to every group, unweighted and weighted, and whether it is any."""
         count = int(self.unit.max(initial=0)) + 1
-        by = sparse.csr_array(
-            (np.ones(len(self.inner)), (self.inner, np.arange(len(self.inner)))),
-            shape=(groups.shape[1], len(self.inner)),
-        )
-        pairs = (groups @ by).tocoo()
+        pairs = (groups @ self._by(groups.shape[1])).tocoo()
         keys, place = np.unique(pairs.row.astype(np.int64) * count + self.unit[pairs.col], return_inverse=True)
         x = np.abs(np.bincount(place, plain[pairs.col], len(keys))).astype(np.float64)
         weighed = np.abs(np.bincount(place, (plain * self.weight)[pairs.col], len(keys)))
         some = np.bincount(place, plain[pairs.col] != 0, len(keys)) > 0
         return [keys // count, keys % count, x, weighed, some]
 
-    def alone(self, groups: sparse.csr_array, name: str | None) -> NDArray[np.int64]:
-        """The one unit behind each group, or -1; those of zero do not count, unless there are no others."""
-        group, unit, _, _, some = self._contributions(groups, self._plain(name))
-        found = np.full(groups.shape[0], -1, dtype=np.int64)
+    def behind(self, groups: sparse.csr_array, name: str | None) -> tuple[NDArray[Any], ...]:
+        """Who contributes to which group, and how much; and the one unit behind each group, or -1.
+
+        Units of zero do not count, unless there are no others.
+        """
+        group, unit, _, weighed, some = self._contributions(groups, self._plain(name))
+        alone = np.full(groups.shape[0], -1, dtype=np.int64)
         for here in (np.ones(len(group), dtype=bool), some):
             one = np.bincount(group[here], minlength=groups.shape[0]) == 1
             mine = here & one[group]
-            found[group[mine]] = unit[mine]
-        return found
+            alone[group[mine]] = unit[mine]
+        return group, unit, weighed, alone
 
     def of_unit(self, unit: int, groups: sparse.csr_array, name: str | None) -> Array:
         """What one unit contributes to each group."""
         here = self.unit == unit
-        return np.asarray(groups @ np.bincount(self.inner[here], self._plain(name)[here], groups.shape[1]))
+        weighed = (self._plain(name) * self.weight)[here]
+        return np.asarray(np.abs(groups @ np.bincount(self.inner[here], weighed, groups.shape[1])))
 
 
 def _repeated(largest: Array, times: Array, asked: Flags, waived: Flags) -> tuple[Array, Flags, Flags]:

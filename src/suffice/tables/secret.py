@@ -19,7 +19,7 @@ class Secret:
     low, high: between these an attacker must look; they are `exact`, or he must look at least there
     numbers: possible whole numbers of a count, at most three; None for other values
     room: what the solver and the last digits may make of it
-    insider: a lone contributor of another cell who knows that one: its number
+    insider: a contributor who knows other cells, or parts of cells: its number
     """
 
     cells: tuple[tuple[int, int], ...]

@@ -61,21 +61,31 @@ class Polytope:
         low, high = (np.clip(each - self.start, -self.far, self.far) / self.unit for each in (self.low, self.high))
         return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
-    def holds(self, point: Array) -> bool:
-        """Whether a point is one of them, as nearly as the solver's own are."""
-        moved, (low, high) = (point - self.start) / self.unit, self.box()
-        inside = (moved >= low - NEAR).all() and (moved <= high + NEAR).all()
-        return bool(inside and np.abs(self.rows @ moved).max(initial=0.0) <= NEAR)
+    def holds(self, points: Array) -> Flags:
+        """Which points, a row each, are some of them, as nearly as the solver's own are."""
+        moved, (low, high) = (points - self.start) / self.unit, self.box()
+        inside = ((moved >= low - NEAR) & (moved <= high + NEAR)).all(axis=1)
+        return np.asarray(inside & (np.abs(self.rows @ moved.T).max(axis=0, initial=0.0) <= NEAR))
 
 
 class Solver:
     """Extreme points of a polytope."""
 
-    def __init__(self, space: Polytope, whole: bool = False) -> None:
+    def __init__(self, space: Polytope, whole: bool = False, dual: bool = False) -> None:
+        """dual: the dual simplex, which goes on from the last point where the bounds change, and not the cost"""
         self.space, self.box = space, space.box()
         self.columns = space.rows.shape[1]
         self.cost = np.zeros(self.columns)
         self.model, self.library = _model(space.rows, *self.box, np.zeros(space.rows.shape[0]), whole)
+        if dual:
+            self.model.setOptionValue("simplex_strategy", 1)
+
+    def within(self, low: Array, high: Array) -> None:
+        """Other bounds for the same equations."""
+        before, self.space = self.box, replace(self.space, low=low, high=high)
+        self.box = self.space.box()
+        some = np.flatnonzero((self.box[0] != before[0]) | (self.box[1] != before[1])).astype(np.int32)
+        self.model.changeColsBounds(len(some), some, self.box[0][some], self.box[1][some])
 
     def least(self, cost: Array) -> Array:
         """The x with the least cost.x."""

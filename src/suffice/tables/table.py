@@ -234,14 +234,24 @@ class Table:
         same: where only a summary of each cell is known, the same contributors stand behind all; else different ones
         """
         if self.contributors is not None and self.holding is not None:
-            parts = self.holding if groups is None else sparse.csr_array(groups @ self.holding)
             counted = name == COUNT or name in self.counts
-            return self.contributors.makeup(parts, None if counted else name, weights)
+            if groups is not None:
+                parts = sparse.csr_array(groups @ self.holding)
+                return self.contributors.makeup(parts, None if counted else name, weights)
+            if (name, weights) not in self._makeups:
+                found = self.contributors.makeup(self.holding, None if counted else name, weights)
+                self._makeups[name, weights] = found
+            return self._makeups[name, weights]
         value = self.values[name]
         known = self.known or Makeup.bare(value, None, None, None)
         records = value if name in self.counts else known.records
         known = replace(known, value=value, size=np.abs(value), records=records)
         return known if groups is None else known.pooled(groups, same)
+
+    @cached_property
+    def _makeups(self) -> dict[tuple[str, str], Makeup]:
+        """Of all cells, once."""
+        return {}
 
     def told(self, name: str) -> Makeup:
         """A summary of who stands behind each cell; how many is not known of people who are counted and not named."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,35 @@ from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
 from suffice.errors import UsageError
-from suffice.tables.connected import untold
 from suffice.tables.contributors import Makeup
+from suffice.tables.insiders import Insiders
 from suffice.tables.secret import Secret
 from suffice.tables.sensitivity import BY_NUMBERS, Sensitivity
 from suffice.tables.table import Table
 
 EQUAL = 1e-12
 """Share within which a contribution is the largest one."""
+
+
+@dataclass(frozen=True, repr=False)  # no value of a cell is printed
+class Relief:
+    """Pairs of insiders and targets that they contribute to, by number, with levels.
+
+    first: whether the insider is the largest contributor
+    secret: whether there is anything to be kept from it
+    """
+
+    who: NDArray[np.int64]
+    which: NDArray[np.int64]
+    down: Array
+    up: Array
+    first: Flags
+    secret: Flags
+
+    @property
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array]:
+        """Insiders and targets, with levels."""
+        return self.who, self.which, self.down, self.up
 
 
 @dataclass(frozen=True)
@@ -33,8 +55,11 @@ class Targets:
     def whole(self) -> bool:
         return self.name in self.table.counts
 
-    def of(self, gaps: Flags) -> tuple[list[Secret], list[str]]:
-        """Sensitive cells and sums of suppressed cells that are sensitive together."""
+    def of(self, gaps: Flags, untold: Flags) -> tuple[list[Secret], list[str]]:
+        """Sensitive cells and sums of suppressed cells that are sensitive together.
+
+        untold: unknown cells that do not follow from the others: the others hide nothing of their equations
+        """
         x, given = self.table.values[self.name], self.sensitivity
         if given is None:
             return [Secret(((int(cell), 1),), float(x[cell]), 0.0, 0.0) for cell in np.flatnonzero(gaps)], []
@@ -42,25 +67,68 @@ class Targets:
             Secret(((int(cell), 1),), float(x[cell]), float(given.lower[cell]), float(given.upper[cell]))
             for cell in np.flatnonzero(given.sensitive)
         ]
-        sums, unjudged = self.sums(gaps, self.table.relations, self.table.totals)
+        sums, unjudged = self._sums(self._parts(untold), np.arange(self.table.relations.shape[0]))
         return [*cells, *sums], unjudged
 
-    def sums(
-        self, gaps: Flags, relations: sparse.csr_array, totals: NDArray[np.int64]
-    ) -> tuple[list[Secret], list[str]]:
-        """The suppressed parts of equations, where they are several and not all, judged with pooled contributors.
+    def before(self, gaps: Flags, untold: Flags, who: Insiders) -> tuple[list[Secret], list[str]]:
+        """Sums that are left of equations for those who stand alone behind cells of them."""
+        units, cells = self._known(gaps, untold, who)
+        if not len(cells):
+            return [], []
+        parts = self._parts(untold)
+        found = sparse.csr_array((np.ones(len(cells)), cells, np.arange(len(cells) + 1)), shape=(len(cells), len(gaps)))
+        hits = (found @ abs(parts).T).tocoo()
+        pairs = np.unique(np.column_stack([units[hits.row], hits.col]).astype(np.int64), axis=0)
+        left = sparse.csr_array(parts[pairs[:, 1]]).tocoo()
+        keys, size = np.sort(units * len(gaps) + cells), len(gaps)
+        keep = ~np.isin(pairs[left.row, 0] * size + left.col, keys)
+        rest = sparse.csr_array((left.data[keep], (left.row[keep], left.col[keep])), shape=left.shape)
+        return self._sums(rest, pairs[:, 1], pairs[:, 0])
 
-        A suppressed cell that follows from published ones hides nothing of its equation: the others are the sum.
+    def _known(self, gaps: Flags, untold: Flags, who: Insiders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Who knows which unknown cells: those that one stands alone behind, and what follows from them one by one."""
+        own = np.flatnonzero(gaps & untold & (who.alone >= 0))
+        if not len(own):
+            return own, own
+        relations = self.table.relations
+        unknown, columns = np.asarray(abs(relations) @ untold.astype(np.float64)), relations.tocsc()
+        units, cells, more = who.alone[own], own, list[tuple[int, int]]()
+        touched = sparse.csr_array((np.ones(len(own)), own, np.arange(len(own) + 1)), shape=(len(own), len(gaps)))
+        hits = (touched @ abs(relations).T).tocoo()
+        pairs, known = np.unique(
+            np.column_stack([units[hits.row], hits.col]).astype(np.int64), axis=0, return_counts=True
+        )
+        for unit in np.unique(pairs[unknown[pairs[:, 1]] - known == 1, 0]).tolist():
+            mine = set(cells[units == unit].tolist())
+            rows = set(np.unique(columns[:, sorted(mine)].indices).tolist())
+            while rows:
+                row = rows.pop()
+                some = relations.indices[relations.indptr[row] : relations.indptr[row + 1]]
+                left = [cell for cell in some[untold[some]].tolist() if cell not in mine]
+                if len(left) == 1:
+                    mine.add(left[0])
+                    more.append((unit, left[0]))
+                    rows.update(columns[:, left].indices.tolist())
+        told = np.array(more, dtype=np.int64).reshape(-1, 2)
+        return np.concatenate([units, told[:, 0]]), np.concatenate([cells, told[:, 1]])
+
+    def _parts(self, untold: Flags) -> sparse.csr_array:
+        """The unknown parts of every equation."""
+        rows, totals = self.table.relations.tocoo(), self.table.totals
+        here = (rows.col != totals[rows.row]) & (rows.data != 0) & untold[rows.col]
+        return sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=rows.shape)
+
+    def _sums(
+        self, parts: sparse.csr_array, equations: NDArray[np.int64], before: NDArray[np.int64] | None = None
+    ) -> tuple[list[Secret], list[str]]:
+        """Parts of equations, where they are several and not all, judged with pooled contributors.
+
+        before: whom each is to be kept from
         """
-        given, rows = self.sensitivity, relations.tocoo()
-        unknown = untold(self.table.relations, (gaps | self.table.hidden) & ~self.table.impossible)
+        given, count = self.sensitivity, np.diff(parts.indptr)
         assert given is not None
-        part = (rows.col != totals[rows.row]) & (rows.data != 0) & ~self.table.impossible[rows.col]
-        here = part & unknown[rows.col]
-        parts = sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=relations.shape)
-        count = np.diff(parts.indptr)
-        some = (count > 1) & (count < np.bincount(rows.row[part], minlength=len(count)))
-        parts = sparse.csr_array(parts[np.flatnonzero(some)])
+        some = np.flatnonzero((count > 1) & (count < self._possible[equations]))
+        parts = sparse.csr_array(parts[some])
         if not parts.shape[0]:
             return [], []
         if not given.rules:
@@ -73,50 +141,56 @@ class Targets:
         below, above = self._levels(pooled, flags)
         unjudged = self._if_the_same(parts, np.any(flags, axis=0), below, above)
         value = parts @ np.nan_to_num(self.table.values[self.name])
-        found: dict[tuple[tuple[int, int], ...], Secret] = {}
+        found: dict[tuple[object, ...], Secret] = {}
         for row in np.flatnonzero(np.any(flags, axis=0)):
             begin, end = parts.indptr[row : row + 2]
             cells = tuple(
                 sorted(zip(parts.indices[begin:end].tolist(), parts.data[begin:end].astype(int).tolist(), strict=True))
             )
             lower = below[row] if self.signed else min(below[row], abs(value[row]))
-            found[cells] = Secret(cells, float(value[row]), float(lower), float(above[row]))
+            insider = None if before is None else int(before[some[row]])
+            secret = Secret(cells, float(value[row]), float(lower), float(above[row]), insider=insider)
+            found[insider, cells] = secret
         return list(found.values()), unjudged
 
-    def against(self, targets: Sequence[Secret], mine: Array) -> list[Secret]:
-        """For one who contributes so much to every cell: what it is the largest contributor of is to it what is left.
+    @cached_property
+    def _possible(self) -> NDArray[np.int64]:
+        """Parts of every equation that may be anything but zero."""
+        rows = self.table.relations.tocoo()
+        part = (rows.col != self.table.totals[rows.row]) & (rows.data != 0) & ~self.table.impossible[rows.col]
+        return np.bincount(rows.row[part], minlength=rows.shape[0])
 
-        Nobody is protected from itself, and no pattern leaves such a one more room below than what others contribute.
+    def against(self, targets: Sequence[Secret], costs: sparse.csr_array, mine: sparse.csr_array) -> Relief:
+        """Where insiders contribute to targets: what is to be kept from each of them.
+
+        Nobody is protected from itself: of what it is the largest contributor of, what is left is judged. And however
+        much is to be kept below, its own part is no secret.
+
+        costs: targets x cells; mine: insiders x targets, what each contributes
         """
-        given, people = self.sensitivity, self.table.contributors
+        pairs, given = mine.tocoo(), self.sensitivity
+        some = pairs.data > 0
+        who, which, part = pairs.row[some].astype(np.int64), pairs.col[some].astype(np.int64), pairs.data[some]
+        value = np.array([target.value for target in targets])
+        down, up = (np.array([getattr(t, name) for t in targets])[which] for name in ("lower", "upper"))
+        added = np.asarray(costs.min(axis=1).toarray()).ravel() >= 0  # what is taken away has no highest part
+        down = np.where(added[which], np.minimum(down, np.maximum(value[which] - part, 0.0)), down)
+        first, secret = np.zeros(len(who), dtype=bool), np.ones(len(who), dtype=bool)
+        people = self.table.contributors
         plain = people is None or bool((people.weight == 1).all())
-        if given is None or not given.rules or self.whole or self.signed or not plain:
-            return list(targets)
-        named = {rule.name for rule in given.rules}
-        asked = [
-            t for t in targets
-            if any(mine[c] for c, _ in t.cells) and (t.is_sum or named.issuperset(given.why[t.cells[0][0]]))
-        ]  # fmt: skip
-        if not asked:
-            return list(targets)
-        sums = sparse.lil_array((len(asked), len(self.table)))
-        for row, target in enumerate(asked):
-            for cell, sign in target.cells:
-                sums[row, cell] = sign
-        parts = sparse.csr_array(sums)
-        whole = self.table.makeup(self.name, given.weights, parts)
-        if not whole.largest.shape[1]:
-            return list(targets)
-        first = (np.asarray(parts @ mine) >= whole.largest[:, 0] * (1 - EQUAL)) & ~whole.waived[:, 0]
-        rest = whole.others()
-        flags = [rule.sensitive(rest) for rule in given.rules]
-        judged, (below, above) = np.any(flags, axis=0), self._levels(rest, flags)
-        eased: dict[int, Secret | None] = {
-            id(t): replace(t, lower=min(t.lower, float(low)), upper=min(t.upper, float(high))) if open_ else None
-            for t, mine_, open_, low, high in zip(asked, first, judged, below, above, strict=True)
-            if mine_
-        }
-        return [t for each in targets if (t := eased.get(id(each), each)) is not None]
+        if given is not None and given.rules and not (self.whole or self.signed) and plain and len(who):
+            named = {rule.name for rule in given.rules}
+            ours = np.array([t.is_sum or named.issuperset(given.why[t.cells[0][0]]) for t in targets])
+            whole = self.table.makeup(self.name, given.weights, costs)
+            if whole.largest.shape[1]:
+                first = ours[which] & (part >= whole.largest[which, 0] * (1 - EQUAL)) & ~whole.waived[which, 0]
+                rest = whole.others()
+                flags = [rule.sensitive(rest) for rule in given.rules]
+                below, above = self._levels(rest, flags)
+                secret = ~first | np.any(flags, axis=0)[which]
+                down = np.where(first, np.minimum(down, below[which]), down)
+                up = np.where(first, np.minimum(up, above[which]), up)
+        return Relief(who, which, down, up, first, secret)
 
     def _levels(self, pooled: Makeup, flags: Sequence[Flags]) -> tuple[Array, Array]:
         """Lower and upper protection levels: of the rules that are met, the largest."""
@@ -139,7 +213,7 @@ class Targets:
         more = np.any([~judged, *(then > now * (1 + 1e-9) for then, now in pairs)], axis=0) & np.any(flags, axis=0)
         return ["sums of suppressed cells: whether the same contributors stand behind them"] if more.any() else []
 
-    @property
+    @cached_property
     def signed(self) -> bool:
         people, values = self.table.contributors, self.table.values[self.name]
         records = people.values.get(self.name) if people is not None else None

@@ -11,8 +11,9 @@ from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
 from suffice.progress import Progress
-from suffice.tables.audit import Audit, audit
-from suffice.tables.insiders import alone
+from suffice.tables.audit import Audit
+from suffice.tables.auditor import Auditor
+from suffice.tables.insiders import known_to
 from suffice.tables.pattern import known_ends
 from suffice.tables.secret import POSSIBLE, Secret
 from suffice.tables.sensitivity import Sensitivity
@@ -29,7 +30,9 @@ LEAST = 1e-6
 class Demand:
     """A cell, or a sum of cells, that must be able to go so far below its value, above it, and both together.
 
-    own: cells that the attacker knows, being alone behind them
+    insider: who the attacker is, where he contributes to cells
+    own: cells that he knows, being alone behind them
+    shared: cells that he knows a part of, and how far they may go down for him
     """
 
     value: str
@@ -37,11 +40,13 @@ class Demand:
     below: float
     above: float
     span: float
+    insider: int | None = None
     own: tuple[int, ...] = ()
+    shared: tuple[tuple[int, float], ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
-        return self.value, self.cells, self.own
+        return self.value, self.cells, self.insider
 
     def sides(self, room: float) -> tuple[float, float]:
         """How far down and up, where the whole span is to be had; room: below."""
@@ -73,7 +78,8 @@ class PatternRequest:
     threads: int | None = None
     progress: Progress | None = None
     _cache: dict[str, tuple[Array, Array]] = field(default_factory=dict)
-    _alone: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    _left: dict[str, Array] = field(default_factory=dict)
+    _auditors: dict[str, Auditor] = field(default_factory=dict)
 
     @property
     def always(self) -> Flags:
@@ -90,6 +96,16 @@ class PatternRequest:
             self._cache[name] = np.maximum(x - low, 0.0), np.maximum(high - x, 0.0)
         return self._cache[name]
 
+    def left(self, name: str) -> Array:
+        """How far below its value each cell may be for its largest contributor, but for cells of one alone."""
+        if name not in self._left:
+            people, x = self.table.contributors, self.table.values[name]
+            self._left[name] = np.full(len(x), np.inf)
+            if people is not None and (people.names is not None or name not in self.table.counts):
+                most = self.table.makeup(name).largest[:, 0]
+                self._left[name] = np.where((most > 0) & (most < x), x - most, np.inf)
+        return self._left[name]
+
     def demands(self) -> list[Demand]:
         """Of every sensitive cell, for anybody."""
         return [self.demand(each.value, target) for each in self.given for target in self._cells(each)]
@@ -104,29 +120,38 @@ class PatternRequest:
 
     def demand(self, name: str, target: Secret) -> Demand:
         """What keeps the audit from calling a target exposed."""
-        more = 1 + SLACK
+        more, down = 1 + SLACK, target.value
+        own, shared = tuple[int, ...](), tuple[tuple[int, float], ...]()
+        if target.insider is not None:
+            x = self.table.values[name]
+            known, cells, part = known_to(self.table, name, target.insider, Targets(self.table, name, None).signed)
+            own = tuple(known.tolist())
+            shared = tuple(zip(cells.tolist(), np.maximum(x[cells] - part, 0.0).tolist(), strict=True))
+            at = dict(shared)
+            if min(sign for _, sign in target.cells) > 0:
+                down = sum(at.get(cell, float(x[cell])) for cell, _ in target.cells)
         if name in self.table.counts:  # whole numbers: what is just beyond a level is the next one
-            return Demand(name, target.cells, target.lower, target.upper, POSSIBLE - 1.0, self._own(name, target))
-        levels = target.lower if target.lower == target.value else more * target.lower, more * target.upper
-        span = max(levels) or LEAST * float(np.abs(self.table.values[name]).max())
-        return Demand(name, target.cells, *levels, span, self._own(name, target))
+            return Demand(name, target.cells, target.lower, target.upper, POSSIBLE - 1.0, target.insider, own, shared)
+        below = min(more * target.lower, down) if target.lower <= down else more * target.lower
+        span = max(below, more * target.upper) or LEAST * float(np.abs(self.table.values[name]).max())
+        return Demand(name, target.cells, below, more * target.upper, span, target.insider, own, shared)
 
-    def _own(self, name: str, target: Secret) -> tuple[int, ...]:
-        if target.insider is None:
-            return ()
-        if name not in self._alone:
-            found = alone(self.table, name)
-            assert found is not None  # there is an insider
-            self._alone[name] = found
-        return tuple(np.flatnonzero(self._alone[name] == target.insider).tolist())
+    def room_for(self, demand: Demand) -> tuple[Array, Array]:
+        """The room that there is as far as an attacker knows."""
+        below, above = (each.copy() for each in self.room(demand.value))
+        cells = np.array([cell for cell, _ in demand.shared], dtype=np.int64)
+        below[cells] = np.minimum(below[cells], [most for _, most in demand.shared])
+        own = list(demand.own)
+        below[own] = above[own] = 0.0
+        return below, above
 
     def audits(self, gaps: Flags, points: Mapping[str, Sequence[Array]], hasty: bool = False) -> dict[str, Audit]:
         """The audit of every value, helped by tables that are possible."""
-        how = {"beforehand": self.beforehand, "threads": self.threads, "progress": self.progress, "hasty": hasty}
-        return {
-            each.value: audit(self.table, gaps, each, points=points.get(each.value, ()), **how)  # type: ignore[arg-type]
-            for each in self.given
-        }
+        for each in self.given:
+            if each.value not in self._auditors:
+                how = {"beforehand": self.beforehand, "threads": self.threads, "progress": self.progress}
+                self._auditors[each.value] = Auditor(self.table, each, each.value, **how)  # type: ignore[arg-type]
+        return {name: each.of(gaps, points.get(name, ()), hasty) for name, each in self._auditors.items()}
 
     def exposed(self, audits: Mapping[str, Audit]) -> list[tuple[Demand, Secret]]:
         """What the audits call exposed."""

@@ -139,7 +139,8 @@ class ExactSearch:
         request, relations = self.request, self.request.table.relations
         seen = y.copy()
         seen[list(demand.own)] = 0.0
-        below, above = (np.minimum(each, WIDE * goal) for each in request.room(demand.value))
+        low, high = request.room_for(demand)
+        below, above = (np.minimum(each, WIDE * goal) for each in (low, high))
         cells = np.flatnonzero(seen > 0)
         cost = up * request.row(demand)
         space = Polytope(
@@ -155,10 +156,8 @@ class ExactSearch:
         except NoAnswer:
             return None
         d = np.round(cost + relations.T @ solver.multipliers(), 7)
-        low, high = request.room(demand.value)
         with np.errstate(invalid="ignore"):
             found = np.where(d > 0, d * high, np.where(d < 0, -d * low, 0.0))
-        found[list(demand.own)] = 0.0
         found[request.table.impossible] = 0.0
         return np.asarray(found)
 

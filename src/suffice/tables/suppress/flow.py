@@ -24,26 +24,31 @@ SEEN = 1e-7
 class Flow:
     """Changes f with T f = 0, inside of what everybody knows, in cells that may be suppressed."""
 
-    def __init__(self, request: PatternRequest, value: str, usable: Flags, own: Sequence[int] = ()) -> None:
+    def __init__(self, request: PatternRequest, value: str, usable: Flags, attacker: Demand | None = None) -> None:
         self.request, self.value = request, value
         mask = usable.copy()
-        mask[list(own)] = False
+        if attacker is not None:
+            mask[list(attacker.own)] = False
         self.cells = np.flatnonzero(mask)
         self.place = np.full(len(mask), -1)
         self.place[self.cells] = np.arange(len(self.cells))
         self.rows = request.relations(self.cells)
-        self.below, self.above = (each[self.cells] for each in request.room(value))
+        room = request.room(value) if attacker is None else request.room_for(attacker)
+        self.below, self.above = (each[self.cells] for each in room)
 
     def all(self, demands: Sequence[Demand], up: Flags, cost: Array) -> Array:
         """Single cells, each at its level above or below, as many as can be: the cheapest change, a number a cell.
 
-        A change of one unit earns up to the level and is free beyond it, so that there always is an answer.
+        A change of one unit earns up to the level and is free beyond it, so that there always is an answer. Cells that
+        are not at their levels go down no further than those who contribute to them must think possible.
         """
         at = self.place[[each.cells[0][0] for each in demands]]
         sides = np.array([each.sides(self.below[p]) for each, p in zip(demands, at, strict=True)])
         goal = np.where(up, sides[:, 1], sides[:, 0])
         unit = float(np.median(goal[goal > 0])) if (goal > 0).any() else 1.0
-        room = np.array([self.below, self.above]) / unit
+        below = np.minimum(self.below, self.request.left(self.value)[self.cells])
+        below[at] = np.minimum(np.maximum(below[at], sides[:, 0]), self.below[at])
+        room = np.array([below, self.above]) / unit
         room = np.minimum(room, WIDE * goal.max(initial=1.0) / unit)
         price = cost[self.cells] / max(float(cost[self.cells].max(initial=0.0)), 1e-300)
         room[up.astype(int) ^ 1, at] = 0.0  # one direction only
@@ -61,9 +66,10 @@ class Flow:
 
     def cheapest(self, demand: Demand, cost: Array, whole: bool = False) -> list[Array] | None:
         """Two changes that take a demand to its levels, below and above, in the cheapest way; None where none does."""
-        value = sum(sign * self.request.table.values[self.value][cell] for cell, sign in demand.cells)
         best, least = None, np.inf
-        for way in demand.ways(float(value) if np.isfinite(self.below).all() else np.inf):
+        room = self.request.room_for(demand)
+        down = float(sum(room[0 if sign > 0 else 1][cell] for cell, sign in demand.cells))
+        for way in demand.ways(down):
             found = [self.one(demand, up, goal, cost, whole) for up, goal in zip((False, True), way, strict=True)]
             both = [each for each in found if each is not None]
             paid = float(cost[np.any([each != 0 for each in both], axis=0)].sum()) if len(both) == 2 else np.inf

@@ -27,7 +27,7 @@ PASSES = 3
 """Over all changes, each seeing which cells the others use."""
 FREE = 1e-3
 """Of its cost: what a cell costs that is suppressed already: little, so that it is not used without need."""
-REMOVALS = 400
+REMOVALS = 300
 """Audits that are spent on removing cells, for up to SMALL cells and few targets; half of that for TARGETS of them."""
 TARGETS = 100
 
@@ -120,7 +120,7 @@ class PatternSearch:
     def _repair(self, demand: Demand, target: Secret, gaps: Flags, points: dict[str, list[Array]]) -> None:
         request, whole = self.request, target.numbers is not None
         free = gaps | request.always
-        flow = Flow(request, demand.value, free | request.open, demand.own)
+        flow = Flow(request, demand.value, free | request.open, demand)
         changes = flow.cheapest(demand, np.where(free, 0.0, request.cost), whole)
         if changes is None:
             raise self._infeasible(demand)
@@ -151,7 +151,7 @@ class PatternSearch:
             if len(demand.cells) == 1
             else f"the sum of {len(demand.cells)} cells with {table.label(cell)}"
         )
-        label += ", for a lone contributor of another cell" if demand.own else ""
+        label += ", for a contributor of suppressed cells" if demand.insider is not None else ""
         why = " and ".join(given.why[cell]) or "a sum of suppressed cells"
         every = ~table.impossible & ~table.hidden
         forced = np.any([each.forced for each in request.given], axis=0)
@@ -170,7 +170,7 @@ class PatternSearch:
         )
 
     def _possible(self, demand: Demand, usable: Flags) -> bool:
-        flow = Flow(self.request, demand.value, usable | self.request.primary | self.request.always, demand.own)
+        flow = Flow(self.request, demand.value, usable | self.request.primary | self.request.always, demand)
         return flow.cheapest(demand, self.request.cost) is not None
 
     def removed(self, found: CellPattern) -> CellPattern:
@@ -180,18 +180,24 @@ class PatternSearch:
         """
         request, gaps = self.request, found.gaps.copy()
         needed, audits, points = np.zeros(len(gaps), dtype=bool), found.audits, found.points
-        targets = sum(len(each.targets) for each in audits.values())
-        size = max(len(request.table), SMALL) / SMALL
-        budget = int(REMOVALS / size**1.5 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
+        targets = sum(target.insider is None for each in audits.values() for target in each.targets)
+        larger = max(len(request.table), SMALL) / SMALL
+        budget = int(REMOVALS / larger**1.5 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
         waiting = deque(self._order(gaps & ~request.primary))
+        size, went = 1, 0  # several at once after some that could go, until that fails
         while waiting and budget:
-            cell, budget = waiting.popleft(), budget - 1
-            gaps[cell] = False
+            some, budget = [waiting.popleft() for _ in range(min(size, len(waiting)))], budget - 1
+            gaps[some] = False
             tried = request.audits(gaps, points, hasty=True)
             if any(each.exposed for each in tried.values()) or _vaguer(tried, audits):
-                gaps[cell] = needed[cell] = True
+                gaps[some], size, went = True, 1, 0
+                if len(some) > 1:
+                    waiting.extendleft(reversed(some))
+                else:
+                    needed[some] = True
                 continue
-            audits = tried
+            audits, went = tried, went + 1
+            size *= 2 if went > 1 else 1
             if any(target.is_sum for each in tried.values() for target in each.targets):
                 waiting.extend(self._order(needed))
                 needed[:] = False

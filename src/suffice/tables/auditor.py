@@ -1,0 +1,238 @@
+"""Audits of one value of a table, one pattern after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.algebra.array import Array, Flags
+from suffice.errors import InputError, UsageError, count_of
+from suffice.progress import Progress
+from suffice.rows.threads import cores
+from suffice.tables.audit import Audit
+from suffice.tables.chase import Chase
+from suffice.tables.connected import parts_of, untold
+from suffice.tables.insiders import Insiders
+from suffice.tables.interview import Interview, Piece
+from suffice.tables.pattern import known_ends
+from suffice.tables.secret import EXPOSED, POSSIBLE, PROTECTED, UNJUDGED, Secret
+from suffice.tables.sensitivity import Sensitivity
+from suffice.tables.solver import Polytope, some_point
+from suffice.tables.table import Table
+from suffice.tables.targets import Targets
+
+FEWEST, MOST, ROOM = 4, 32, 4_000_000
+"""Changes that are remembered, and numbers that they take."""
+COARSE = 0.01
+"""Of a protection level: what the last digits of cells around may make of an interval that just reaches it."""
+NOBODY = "knowledge of lone contributors: who stands behind the cells is not known"
+PERHAPS_ONE = "knowledge of lone contributors: whether one stands behind several cells is not known"
+
+
+class Auditor:
+    """What was found possible in one pattern is tried in the next one."""
+
+    def __init__(
+        self,
+        table: Table,
+        sensitivity: Sensitivity | None,
+        name: str,
+        beforehand: float | tuple[Array, Array] | None = None,
+        exact: bool = False,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Its parameters are those of `audit`."""
+        self.table, self.name, self.sensitivity, self.progress = table, name, sensitivity, progress
+        if sensitivity is not None:
+            sensitivity.check(table)
+        if isinstance(beforehand, tuple):
+            beforehand = known_ends(table, name, beforehand)
+        self.beforehand, self.exact, self.threads = beforehand, exact, threads or cores()
+        self.wanted = Targets(table, name, sensitivity)
+        self.moves = np.zeros((0, len(table)))
+        """Changes that keep all equations, which were found possible."""
+        self.lean: Array | None = None
+
+    def of(self, suppressed: Sequence[bool] | Flags, points: Sequence[Array] = (), hasty: bool = False) -> Audit:
+        """The audit of a pattern; points, hasty: as `audit` takes them."""
+        table, given, x = self.table, self.sensitivity, self.table.values[self.name]
+        gaps = table.gaps(suppressed)
+        _refuse_published_secrets(table, gaps, given, self.name)
+        empty = int((np.isnan(x) & gaps).sum())
+        if empty and isinstance(self.beforehand, float):
+            raise UsageError("What everybody knows beforehand is a share of values; suppressed cells have none here.")
+        unknown = (gaps | table.hidden) & ~table.impossible
+        if len(points) and not empty:
+            self._keep([point - x for point in points])
+            self.lean = points[0] - x
+        hidden = unknown if given is None else untold(table.relations, unknown, self._moved(unknown))
+        targets, unjudged = self.wanted.of(gaps, hidden)
+        told = ~unknown if empty else ~hidden
+        found = [self._told(target) for target in targets if told[target.cells[0][0]]]  # published, or it follows
+        if found and hasty:
+            return Audit(table, self.name, gaps, tuple(found), ())
+        pieces = self._pieces([target for target in targets if not told[target.cells[0][0]]], unknown)
+        who, asked, more = None, list[Interview](), list[str]()
+        if given is not None and not empty and gaps.any():
+            who = Insiders.of(table, self.name, unknown, gaps, self.wanted.signed)
+            asked, more = self._interviews(gaps, hidden, pieces, who) if who is not None else ([], [NOBODY])
+        for interview in asked:
+            interview.together()
+        for piece in pieces:
+            piece.targets[:] = self._chased(piece.space, piece, piece.targets)
+            found += piece.targets
+            if self.progress is not None:
+                self.progress("auditing", len(found), max(len(targets), 1))
+        unjudged += self._not_asked(empty) if given is not None else []
+        if not (hasty and _bad(found)):
+            inside = self._insiders(asked, hasty)
+            found += inside
+            bad = hasty and _bad(inside)
+            if who is not None and not bad and table.contributors is None and len(who.everyone) > 1:
+                together, _ = self._interviews(gaps, hidden, pieces, who.together())
+                if any(target.verdict != PROTECTED for target in self._insiders(together, hasty)):
+                    more.append(PERHAPS_ONE)
+            unjudged += [] if bad else sorted(set(more))
+        if not empty:
+            self._keep([piece.change(point, len(table)) for piece in pieces for point in piece.points[piece.old :]])
+        if given is None:
+            unjudged = ["what must be protected, and how well: no rules and no levels were given"]
+        unjudged += sorted({target.why for target in found if target.why})
+        bare = 0 if given is None else _bare(found)
+        if bare:
+            unjudged.append(f"{count_of(bare, 'sensitive cell')} without a protection level: how well is not said")
+        return Audit(table, self.name, gaps, tuple(found), tuple(unjudged))
+
+    def _told(self, target: Secret) -> Secret:
+        numbers = 1 if self.wanted.whole else None
+        return replace(target, low=target.value, high=target.value, exact=True, numbers=numbers, verdict=EXPOSED)
+
+    def _not_asked(self, empty: int) -> list[str]:
+        given = self.sensitivity
+        if given is not None and not given.rules and not given.sensitive.any():
+            return ["what must be protected: there is no rule, and no cell is called sensitive"]
+        some = f"{count_of(empty, 'suppressed cell')} without a value: rules cannot tell if they are sensitive"
+        return [some] if empty else []
+
+    def _keep(self, moves: Sequence[Array]) -> None:
+        """Remembers changes, as many as there is room for, the last ones first."""
+        if len(moves):
+            most = max(FEWEST, min(MOST, ROOM // len(self.table)))
+            self.moves = np.concatenate([np.array(moves[:most]), self.moves])[:most]
+
+    def _moved(self, unknown: Flags) -> Flags:
+        """Cells that changes move which need no published cell."""
+        moves = self.moves != 0
+        return np.asarray(moves[~moves[:, ~unknown].any(axis=1)].any(axis=0))
+
+    def _pieces(self, targets: Sequence[Secret], unknown: Flags) -> list[Piece]:
+        """Unknown cells that hang together, as those of an equation do, where there are targets."""
+        parts = list(parts_of(self.table.relations, unknown))
+        owner = np.full(len(self.table), -1)
+        for number, (_, cells) in enumerate(parts):
+            owner[cells] = number
+        work: dict[int, list[Secret]] = {}
+        for target in targets:
+            number = int(owner[target.cells[0][0]])
+            if number >= 0:
+                work.setdefault(number, []).append(target)
+        return [self._piece(*parts[number], those) for number, those in work.items()]
+
+    def _piece(self, rows: NDArray[np.int64], cells: NDArray[np.int64], targets: list[Secret]) -> Piece:
+        matrix = sparse.csr_array(self.table.relations[rows][:, cells])
+        start = self.table.values[self.name][cells]
+        low, high = np.full(len(cells), -np.inf if self.wanted.signed else 0.0), np.full(len(cells), np.inf)
+        if np.isnan(start).any():
+            shown = self.table.values[self.name].copy()
+            shown[cells] = 0.0
+            start = some_point(matrix, -(self.table.relations[rows] @ np.nan_to_num(shown)), low, self.wanted.whole)
+        if isinstance(self.beforehand, tuple):
+            low, high = np.maximum(low, self.beforehand[0][cells]), self.beforehand[1][cells]
+        elif self.beforehand is not None:
+            low = np.maximum(low, start - self.beforehand * np.abs(start))
+            high = start + self.beforehand * np.abs(start)
+        space = Polytope(matrix, start, low, high, self.wanted.whole)
+        known = self.moves[:, cells]
+        known = start + known[(known != 0).any(axis=1)]
+        points = list(known[space.holds(known)])
+        return Piece(space, cells, targets, points, len(points), None if self.lean is None else self.lean[cells])
+
+    def _chased(self, space: Polytope, piece: Piece, targets: Sequence[Secret]) -> list[Secret]:
+        """Targets with their intervals and verdicts; what was found possible is kept."""
+        exact = self.sensitivity is None or (self.exact and space is piece.space)
+        chase = Chase(space, piece.cells, self.wanted.whole, exact, self.threads)
+        found = [replace(each, verdict=self._verdict(each)) for each in chase.run(targets, piece.points)]
+        piece.points.extend(chase.points)
+        return found
+
+    def _verdict(self, target: Secret) -> str:
+        if np.isnan(target.low):
+            return UNJUDGED
+        if target.high - target.low <= 3 * target.room or (target.numbers is not None and target.numbers < POSSIBLE):
+            return EXPOSED
+        if self.sensitivity is None or np.isnan(target.value):
+            return UNJUDGED
+        if not self.wanted.whole and target.value and max(target.lower, target.upper) <= 0:
+            return UNJUDGED  # nobody has said how far is far enough
+        below, above = target.value - target.low, target.high - target.value
+        short = max(target.lower - below, target.upper - above)
+        if short <= 0:
+            return PROTECTED
+        if short > target.room:
+            return EXPOSED
+        return PROTECTED if self.wanted.whole or target.room <= COARSE * max(target.lower, target.upper) else UNJUDGED
+
+    def _interviews(
+        self, gaps: Flags, hidden: Flags, pieces: Sequence[Piece], who: Insiders
+    ) -> tuple[list[Interview], list[str]]:
+        """Everyone who stands behind suppressed cells: alone, and so knows them, or with the largest part."""
+        fresh, unjudged = self.wanted.before(gaps, hidden, who)
+        owner, more = np.full(len(self.table), -1), list[list[Secret]]([] for _ in pieces)
+        for number, piece in enumerate(pieces):
+            owner[piece.cells] = number
+        for target in fresh:
+            if owner[target.cells[0][0]] >= 0:
+                more[owner[target.cells[0][0]]].append(target)
+        found = [Interview.of(self.wanted, piece, some, who) for piece, some in zip(pieces, more, strict=True)]
+        return [each for each in found if each is not None], unjudged
+
+    def _insiders(self, asked: Sequence[Interview], hasty: bool) -> list[Secret]:
+        """What is exposed to insiders, and once each what is protected from all of them."""
+        found = list[Secret]()
+        for number, interview in enumerate(asked):
+            for space, targets in interview.run():
+                told = self._chased(space, interview.piece, targets)
+                found += interview.noted(told)
+                if hasty and _bad(told):
+                    return found
+            found += interview.protected()
+            if self.progress is not None:
+                self.progress("insiders", number + 1, len(asked))
+        return found
+
+
+def _refuse_published_secrets(table: Table, gaps: Flags, sensitivity: Sensitivity | None, name: str) -> None:
+    unknown = np.isnan(table.values[name]) & ~gaps & ~table.hidden
+    if unknown.any():
+        label = table.label(int(np.flatnonzero(unknown)[0]))
+        raise InputError(
+            f"{unknown.sum():,} cells have no value and are not marked as suppressed (the first: {label})."
+        )
+    if sensitivity is not None and (sensitivity.forced & gaps).any():
+        label = table.label(int(np.flatnonzero(sensitivity.forced & gaps)[0]))
+        raise InputError(f"A cell is suppressed that must be published: {label}.")
+
+
+def _bad(found: Sequence[Secret]) -> bool:
+    return any(target.verdict == EXPOSED for target in found)
+
+
+def _bare(found: Sequence[Secret]) -> int:
+    """Sensitive cells that nothing protects by a level, nor by whole numbers."""
+    open_ = [t for t in found if t.verdict == UNJUDGED and not np.isnan(t.low) and not np.isnan(t.value)]
+    return len({target.cells for target in open_ if max(target.lower, target.upper) <= 0})
