@@ -154,9 +154,11 @@ class Screen:
         self.show(np.array(fresh).reshape(len(fresh), len(low)))
 
     def together(self) -> None:
-        """All attackers as one."""
+        """All attackers as one; then those whose own parts stood in the way."""
         if len(some := self._attackers()) > 1:
             self.group(some, loose=True)
+        if 1 < len(left := self._attackers()) < len(some):
+            self.group(left)
 
     def run(self) -> Iterator[int]:
         """Attackers for whom something is left open, when groups of them have been asked."""

@@ -97,13 +97,14 @@ class PatternRequest:
         return self._cache[name]
 
     def left(self, name: str) -> Array:
-        """How far below its value each cell may be for its largest contributor, but for cells of one alone."""
+        """How far below its value a cell that is not sensitive may be for its largest contributor, who is not alone."""
         if name not in self._left:
             people, x = self.table.contributors, self.table.values[name]
             self._left[name] = np.full(len(x), np.inf)
             if people is not None and (people.names is not None or name not in self.table.counts):
                 most = self.table.makeup(name).largest[:, 0]
-                self._left[name] = np.where((most > 0) & (most < x), x - most, np.inf)
+                some = (most > 0) & (most < x) & ~self.primary  # those are moved at any rate
+                self._left[name] = np.where(some, x - most, np.inf)
         return self._left[name]
 
     def demands(self) -> list[Demand]:

@@ -27,7 +27,7 @@ PASSES = 3
 """Over all changes, each seeing which cells the others use."""
 FREE = 1e-3
 """Of its cost: what a cell costs that is suppressed already: little, so that it is not used without need."""
-REMOVALS = 300
+REMOVALS = 400
 """Audits that are spent on removing cells, for up to SMALL cells and few targets; half of that for TARGETS of them."""
 TARGETS = 100
 
@@ -182,7 +182,7 @@ class PatternSearch:
         needed, audits, points = np.zeros(len(gaps), dtype=bool), found.audits, found.points
         targets = sum(target.insider is None for each in audits.values() for target in each.targets)
         larger = max(len(request.table), SMALL) / SMALL
-        budget = int(REMOVALS / larger**1.5 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
+        budget = int(REMOVALS / larger**1.8 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
         waiting = deque(self._order(gaps & ~request.primary))
         size, went = 1, 0  # several at once after some that could go, until that fails
         while waiting and budget:
