@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,8 @@ SOME = 200
 """Values of a column that pairs are compared by; fewer where there are many columns."""
 LEAST = 40
 """These, at least."""
+HOPE = 1 / 3
+"""Share of some records that their own fit must be near, where that of half of all records is asked for."""
 SPAN = 1e-7
 """A product of length one that is as near as this to what is fitted already adds nothing."""
 
@@ -52,15 +54,15 @@ class NearestPair:
         return cls((columns[one][0], columns[two][0]), guess)
 
 
-def saying_most(plain: Array, columns: Sequence[Array], y: Array, most: int) -> Array:
-    """Of all products and quotients of two columns the few that go with what a fit to `plain` leaves of y.
+def saying_most(plain: Array, columns: Sequence[Array], Y: Array, most: int) -> Iterator[Array | None]:
+    """Of all products and quotients of two columns the few that go with what a fit to `plain` leaves of each y.
 
-    Some records are looked at; a quotient by zero is not a number.
+    Some records are looked at; a quotient by zero is not a number. None where even their own fit is near too few.
     """
-    some = slice(None, None, 1 + len(y) // max(SOME, 30 * SOME // len(columns)))
+    some = slice(None, None, 1 + len(Y) // max(SOME, 30 * SOME // len(columns)))
     Q = np.linalg.qr(plain[some])[0]
-    e = y[some] - Q @ (Q.T @ y[some])
-    found: list[tuple[float, int, int, int]] = []
+    E = Y[some] - Q @ (Q.T @ Y[some])
+    found: list[list[tuple[float, int, int, int]]] = [[] for _ in Y.T]
     for one, x in enumerate(columns):
         for power in (1, -1):
             others = [two for two in range(one if power > 0 else 0, len(columns)) if power > 0 or two != one]
@@ -70,12 +72,25 @@ def saying_most(plain: Array, columns: Sequence[Array], y: Array, most: int) -> 
                 C /= np.maximum(np.linalg.norm(C, axis=0), 1e-300)
                 left = C - Q @ (Q.T @ C)
                 size = np.linalg.norm(left, axis=0)
-                goes = np.abs(e @ left) / np.where(size > SPAN, size, np.inf)
-                found += [(float(share), one, two, power) for share, two in zip(goes, others, strict=True) if share]
-    found.sort(reverse=True)
-    return np.column_stack(
-        [_both(columns[one], columns[two], power) for _, one, two, power in found[:most]] or [np.empty((len(y), 0))]
-    )
+                goes = np.abs(E.T @ left) / np.where(size > SPAN, size, np.inf)
+                for own, shares in zip(found, goes.tolist(), strict=True):
+                    own += [(share, one, two, power) for share, two in zip(shares, others, strict=True) if share]
+    for y, own in zip(Y.T, found, strict=True):
+        pairs = [(columns[one], columns[two], power) for _, one, two, power in sorted(own, reverse=True)[:most]]
+        hopeful = bool(pairs) and _hopeful(y[some], np.hstack([Q, _stacked(pairs, some)]))
+        yield _stacked(pairs, slice(None)) if hopeful else None
+
+
+def _stacked(pairs: Sequence[tuple[Array, Array, int]], some: slice) -> Array:
+    return np.column_stack([_both(one[some], two[some], power) for one, two, power in pairs])
+
+
+def _hopeful(y: Array, X: Array) -> bool:
+    """Whether some records' own fit is near enough of them for a fit that is near half of all records."""
+    usable = np.isfinite(X).all(axis=1)
+    Q = np.linalg.qr(X[usable])[0]
+    gap = np.abs(y[usable] - Q @ (Q.T @ y[usable]))
+    return bool(np.count_nonzero(gap <= near(y[usable])) >= HOPE * len(gap)) and len(gap) > 0
 
 
 def _both(first: Array, second: Array, power: int) -> Array:

@@ -198,17 +198,23 @@ def _by_products(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Arr
     """
     numbers = [sample.numbers[name] for name, _ in columns if name in sample.numbers]
     plain = np.column_stack([sample.X, *(column for _, column in columns)])
-    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(plain).all(axis=1)
-    for y, out in zip(sample.Y.T, guess.T, strict=True):
-        rows = np.flatnonzero(np.isfinite(y) & there)
+    guess, there = np.full(sample.Y.shape, np.nan), np.asarray(np.isfinite(plain).all(axis=1))
+    whole = np.isfinite(sample.Y) & there[:, None]
+    alike: dict[bytes, list[int]] = {}  # columns with the same holes together
+    for j, holds in enumerate(whole.T):
+        alike.setdefault(holds.tobytes(), []).append(j)
+    for together in alike.values():
+        rows = np.flatnonzero(whole[:, together[0]])
         most = min(PRODUCTS, len(rows) // LEAST - plain.shape[1] // 2)
-        if len(numbers) > 1 and most > 0:
-            more = saying_most(plain[rows], [x[rows] for x in numbers], y[rows], most)
-            whole = np.isfinite(more).all(axis=1)
-            rows, X = rows[whole], np.hstack([plain[rows], more])[whole]
-            fit = _others(X, y[rows][:, None])[:, 0]
-            if 2 * (np.abs(fit - y[rows]) <= near(y[rows])).sum() >= len(rows):
-                out[rows] = fit
+        if len(numbers) < 2 or most < 1:
+            continue
+        known, Y = plain[rows], sample.Y[np.ix_(rows, together)]
+        for j, y, more in zip(together, Y.T, saying_most(known, [x[rows] for x in numbers], Y, most), strict=True):
+            if more is not None:
+                usable = np.isfinite(more).all(axis=1)
+                fit = _others(np.hstack([known, more])[usable], y[usable, None])[:, 0]
+                if 2 * (np.abs(fit - y[usable]) <= near(y[usable])).sum() >= len(fit):
+                    guess[rows[usable], j] = fit
     return guess
 
 
