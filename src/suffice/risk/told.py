@@ -208,7 +208,7 @@ def _by_products(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Arr
         most = min(PRODUCTS, len(rows) // LEAST - plain.shape[1] // 2)
         if len(numbers) < 2 or most < 1:
             continue
-        known, Y = plain[rows], sample.Y[np.ix_(rows, together)]
+        known, Y = plain[rows], sample.Y[rows][:, together]
         for j, y, more in zip(together, Y.T, saying_most(known, [x[rows] for x in numbers], Y, most), strict=True):
             if more is not None:
                 usable = np.isfinite(more).all(axis=1)
