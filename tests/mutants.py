@@ -107,6 +107,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/attacks/test_columns_that_leave.py",
     ),
     Mutant(
+        "what some records are hides what most are",
+        "risk/trimmed.py",
+        "half = (len(y) + X.shape[1] + 1) // 2",
+        "half = len(y)",
+        "tests/attacks/test_columns_that_leave.py",
+    ),
+    Mutant(
         "zeros of a whole town are no news",
         "risk/explained_columns.py",
         "2 * (zeros - here) < cells - here",

@@ -241,6 +241,31 @@ def payments(zeros: float = 0.3, n: int = 900) -> pd.DataFrame:
     return pd.DataFrame({**columns, "heads": np.where(y != 0, w / there, 0.0), "town": rng.integers(0, 5, n)})
 
 
+SPOILT: dict[str, Any] = {
+    "a code of SPSS": lambda rng, x: np.where(np.arange(len(x)) == 7, -np.finfo(float).max, x),
+    "codes": lambda rng, x: np.where(rng.random(len(x)) < 0.05, 999_999_999.0, x),
+    "negative codes": lambda rng, x: np.where(rng.random(len(x)) < 0.2, -9.0, x),
+    "other values": lambda rng, x: np.where(rng.random(len(x)) < 0.3, rng.permutation(x), x),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_a_total_and_its_rest_with_codes_and_errors(how: str) -> None:
+    """Total less rest, of all but some: what these are hides nothing of the others."""
+    rng = np.random.default_rng(5)
+    data = persons()
+    data["other"] = np.rint(data["noise"])  # as large as the earnings, so that the total alone tells little
+    data["total"] = data["earned"] + data["other"]
+    data["other"] = SPOILT[how](rng, data["other"].to_numpy())
+    roles = Roles(confidential=["earned"], keep=["total", "other"])
+    release = protect(data, roles, Ipso(), seed=Seed.for_tests(1))
+    out = release.aligned()
+    assert (out["total"] - out["other"] == data["earned"]).mean() > 0.68
+    assert levels(release)["kept-columns"] == "stop"
+    mixed = data.assign(total=rng.permutation(data["total"]))
+    assert "kept-columns" not in levels(protect(mixed, roles, Ipso(), seed=Seed.for_tests(1)))
+
+
 PAYMENTS: dict[str, tuple[dict[str, Any], Any]] = {
     "weight": ({"weight": "w", "keep": ["head"]}, lambda out: out["head"] * out["w"]),
     "kept": ({"keep": ["head", "w"]}, lambda out: out["head"] * out["w"]),

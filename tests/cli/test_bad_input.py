@@ -122,7 +122,7 @@ FILES = {
     "2 records": csv("x,y\n15.25,217.125\n17.5,333.625\n", "2 records", "no override", code=4),
     "UTF-16": csv(text().encode("utf-16"), "UTF-16", "save it as UTF-8"),
     "UTF-16 without a mark": csv(text().encode("utf-16-le"), "NUL byte in line 1"),
-    "invalid bytes": csv(text().encode() + b"caf\xe9,1,2,3\n", "not UTF-8 in lines 62."),
+    "invalid bytes": csv(text().encode() + b"caf\xe9,1,2,3\n", "not UTF-8 in line 62."),
     "NUL bytes": csv(text().encode() + b"\0,1,2,3\n", "NUL byte in line 62"),
     "ragged rows": csv(text() + f"{SECRET},1\n" * 7, "7 lines", "4 columns", "lines 62, 63, 64, 65, 66 ..."),
     "unclosed quote": csv(text() + f'"{SECRET},1,2,3\n', "after line 61 a quotation mark is not closed"),

@@ -98,7 +98,7 @@ def test_where_an_encoding_has_no_place(tmp_path):
 def test_the_wrong_encoding_is_a_sentence(tmp_path):
     path = tmp_path / "x.csv"
     path.write_bytes("a,b\n1,\x81\n".encode("latin-1"))
-    with pytest.raises(InputError, match="not UTF-8 in lines 2"):
+    with pytest.raises(InputError, match="not UTF-8 in line 2"):
         read_table(path)
     with pytest.raises(InputError, match="not cp1252"):
         read_table(in_encoding(path, "cp1252"))

@@ -192,7 +192,7 @@ def _not_utf8(path: Path) -> InputError:
         bad = [str(number) for number, line in enumerate(file, 1) if not _is_utf8(line)]
     lines = f"{', '.join(bad[:FIRST])}{' ...' * (len(bad) > FIRST)}"
     return InputError(
-        f"{path.name} has bytes that are not UTF-8 in lines {lines}. "
+        f"{path.name} has bytes that are not UTF-8 in {'line' if len(bad) == 1 else 'lines'} {lines}. "
         "Name its encoding (often latin-1 or cp1252), or save it as UTF-8."
     )
 

@@ -60,7 +60,8 @@ def _beside(name: str, y: Array, rare: Flags, other: str, x: Array, usable: Flag
         return None
     equal = np.count_nonzero(here & (y == x)) / n
     some = rows[:: 1 + len(rows) // SOME]
-    usual, share = _usual(y[some] / x[some])
+    with np.errstate(over="ignore"):
+        usual, share = _usual(y[some] / x[some])
     scaled = share * (len(rows) / n)
     if abs(usual - 1) > SAME and scaled > equal:
         return EqualCells(name, other, scaled, 0.0, round(scaled * n), True)

@@ -28,6 +28,8 @@ SAMPLE = 5000
 """Records that are looked at, where a file has more; always the same ones, so that a request has one verdict."""
 WHOLE = 400
 """Records of a group that are looked at, where there are groups: all of a smaller one."""
+CODE = 1e150
+"""From here on a number has no square, and is a code for what is missing: -1.8e308 in files of SPSS."""
 ROOM = 2**23
 """Numbers that may be held of them."""
 
@@ -127,7 +129,8 @@ class LeavingSample:
         read = {
             name: v if isinstance(v, np.ndarray) else attempt(partial(text_numbers, v)) for name, v in columns.items()
         }
-        return {name: as_float(values) for name, values in read.items() if values is not None}
+        found = {name: as_float(values) for name, values in read.items() if values is not None}
+        return {name: np.where(np.abs(x) < CODE, x, np.nan) if len(x) else x for name, x in found.items()}
 
     @cached_property
     def levels(self) -> dict[str, NDArray[Any]]:

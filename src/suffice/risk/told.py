@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.algebra.array import Array, Flags
 from suffice.risk.leaving import LeavingSample
 from suffice.risk.matches import CLOSE, SPREAD, near
 from suffice.risk.products import NearestPair, log_size, saying_most
+from suffice.risk.trimmed import trimmed_fit, usual
 
 FEW = 20
 """Levels of a kept column, at most, that count as categories."""
@@ -22,6 +24,8 @@ FEWEST = 10
 """Records of a group, other than zero, that are judged by themselves."""
 LEAST = 30
 """Records that a share is judged by, at least."""
+MANY = 10
+"""Records to each coefficient of a fit to half of them, at least."""
 PRODUCTS = 12
 """Products and quotients that a fit takes in, at most; one for so many records as LEAST says."""
 
@@ -43,6 +47,7 @@ class Told:
     by: tuple[str, ...] = ()
 
     @classmethod
+    @np.errstate(over="ignore", invalid="ignore")  # guesses may be anywhere
     def of(cls, column: str, y: Array, guess: Array, dates: tuple[str, ...] = ()) -> Told | None:
         """None where nothing is told, or there are too few values to judge by."""
         there = np.isfinite(y) & np.isfinite(guess)
@@ -82,8 +87,9 @@ def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     if not len(sample) or (not sample.design.fixed and sample.strata is None):
         return ()  # the mean of the others is one guess for all
     columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
-    guesses = _in_logs(sample, columns), _by_products(sample, columns), *_in_proportion(sample, sample.design.fixed)
-    found = _telling(sample, _fits(sample, sample.X), *guesses)
+    guesses = _in_logs(sample, columns), _by_products(sample, columns), _for_most(sample, columns)
+    ratios = _in_proportion(sample, sample.design.fixed)
+    found = _telling(sample, _fits(sample, sample.X), *guesses, *ratios)
     return _more(sample, found, _by_pairs(sample, sample.design.fixed))
 
 
@@ -126,8 +132,9 @@ def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
         return ()
     columns = list(_columns(sample))
     fits = _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)]))
-    guesses = _in_logs(sample, columns), _by_products(sample, columns), *_in_proportion(sample, sample.numbers)
-    found = _telling(sample, fits, *guesses, *_of_like_records(sample), *_of_neighbours(sample))
+    guesses = _in_logs(sample, columns), _by_products(sample, columns), _for_most(sample, columns)
+    ratios = _in_proportion(sample, sample.numbers)
+    found = _telling(sample, fits, *guesses, *ratios, *_of_like_records(sample), *_of_neighbours(sample))
     names = sample.design.confidential
     by = (_matter(sample, columns, sample.Y[:, names.index(each.column)]) or sample.kept for each in found)
     found = tuple(replace(each, by=own) for each, own in zip(found, by, strict=True))
@@ -191,6 +198,7 @@ def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
     return guess
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _by_products(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
     """Sums of products and quotients: fits to the columns and to those of two that say most of what the columns leave.
 
@@ -213,9 +221,30 @@ def _by_products(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Arr
             if more is not None:
                 usable = np.isfinite(more).all(axis=1)
                 fit = _others(np.hstack([known, more])[usable], y[usable, None])[:, 0]
-                if 2 * (np.abs(fit - y[usable]) <= near(y[usable])).sum() >= len(fit):
-                    guess[rows[usable], j] = fit
+                _taken(guess[:, j], rows[usable], fit, y[usable])
     return guess
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _for_most(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
+    """Fits to the half of the records that they fit best: the others, and codes of missing cells, hide nothing."""
+    plain = np.column_stack([sample.X, *(column for _, column in columns)])
+    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(plain).all(axis=1)
+    numbers = [sample.numbers[name] for name, _ in columns if name in sample.numbers]
+    for y, out in zip(sample.Y.T, guess.T, strict=True):
+        rows = np.flatnonzero(there & np.isfinite(y) & (y != 0))
+        some = rows[np.all([usual(x[rows]) for x in numbers], axis=0)] if numbers else rows[:0]
+        if len(some) > MANY * plain.shape[1] + LEAST:
+            scale = np.linalg.norm(plain[some], axis=0)
+            X = plain / np.where(scale > 0, scale, np.inf)
+            _taken(out, some, X[some] @ trimmed_fit(X[some], y[some]), y[some])
+    return guess
+
+
+def _taken(out: Array, rows: NDArray[np.intp], fit: Array, y: Array) -> None:
+    """Only where half of the values are near."""
+    if 2 * (np.abs(fit - y) <= near(y)).sum() >= len(rows):
+        out[rows] = fit
 
 
 def _in_proportion(sample: LeavingSample, names: Iterable[str]) -> Iterator[Array]:
