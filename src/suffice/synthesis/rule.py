@@ -39,9 +39,7 @@ class SkipRule:
     def check_type(self, whole: bool, dates: Sequence[str]) -> None:
         """whole: whether the column counts in whole numbers; dates: columns of dates, whose numbers nobody sees"""
         if self.column in dates and self.value is not None:
-            raise InputError(
-                f"The rule {self.text!r}: {self.column!r} holds dates: rules only leave these missing."
-            )
+            raise InputError(f"The rule {self.text!r}: {self.column!r} holds dates: rules only leave these missing.")
         if whole and isinstance(self.value, float) and not self.value.is_integer():
             raise InputError(f"The rule {self.text!r}: {self.column!r} holds whole numbers.")
 
