@@ -652,7 +652,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "any number of whole numbers hides a cell",
-        "tables/audit.py",
+        "tables/auditor.py",
         " or (target.numbers is not None and target.numbers < POSSIBLE)",
         "",
         "tests/tables",
