@@ -430,6 +430,8 @@ MUTANTS: tuple[Mutant, ...] = (
     without("rare-cells", "rare_cells"),
     without("replicated-records", "rare_cells"),
     without("membership", "membership"),
+    without("leaf", "synthesis"),
+    without("rare-values", "synthesis"),
     Mutant(
         "columns below a separator are dealt without mixing",
         "algorithms/margins.py",

@@ -77,6 +77,18 @@ def test_files_and_certificates_are_written_together(tmp_path: Path) -> None:
     assert len((tmp_path / "key.ledger").read_text().splitlines()) == 1
 
 
+def test_columns_stand_as_in_the_file_where_records_are_dropped(tmp_path: Path) -> None:
+    data = people()[["smoke", "sex", "income", "region"]]
+    data.to_parquet(tmp_path / "people.parquet")
+    roles = Roles(confidential=["sex", "smoke"], given="C(region)", missing="drop")
+    one, other = (
+        suffice.protect(source, roles, Synthesis(m=1), Seed.for_tests(1)).frame
+        for source in (data, str(tmp_path / "people.parquet"))
+    )
+    assert list(one.columns) == list(other.column_names) == ["smoke", "sex", "region"]
+    assert one.to_dict("list") == other.to_pydict()
+
+
 def test_the_kind_is_in_the_certificate() -> None:
     assert drawn(people(), Synthesis(m=1), given="C(region)").certificate.synthesis["kind"] == "partial"
 

@@ -190,7 +190,8 @@ class Derived(Rows):
         if {*blank, *labels} & self.made.keys() or any(isinstance(each, Beside) for each in self.made.values()):
             return super().select(kept, columns, blank, labels)
         needs = [name for column in self.made.values() if isinstance(column, Computation) for name in column.needs]
-        own = list(dict.fromkeys([*(name for name in columns if name not in self.made), *needs]))
+        wanted = {*(name for name in columns if name not in self.made), *needs}
+        own = [name for name in self.rows.kinds if name in wanted]  # in the order in which a release has them
         left = {name: column if isinstance(column, Computation) else column[kept] for name, column in self.made.items()}
         return self.rows.select(kept, own, blank, labels).with_columns(left)
 
