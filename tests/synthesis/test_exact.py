@@ -84,7 +84,7 @@ def test_a_giant_that_takes_cells_beyond_what_was_drawn_is_told(largest: float, 
 
 def test_a_column_that_another_variance_was_drawn_of_is_named():
     rng = np.random.default_rng(8)
-    before, drawn = 0.1 + 0.8 * rng.random((200, 1)), 0.3 + 0.4 * rng.random((200, 1))
+    before, drawn = 0.05 + 0.9 * rng.random((200, 1)), 0.45 + 0.1 * rng.random((200, 1))
     made, said = restored(before, drawn, (), np.zeros(1), np.ones(1), rng, ["share"])
     assert (made**2).sum() == pytest.approx((before**2).sum())
     assert made.min() >= 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,8 @@ def in_moments(
     D, D0: of the new records and of the original, a constant among the columns
     free: cells that may move; others (spikes, bounds, holes) stay where they can
     low, high: bounds of the columns, which moved cells keep
-    within: ends that moved cells keep, both or one, as long as sums and squares can be met so; values beyond are codes,
-        which stay or come inside
+    within: ends that moved cells keep as long as sums and squares can be met so, in few cells the lower one alone if
+        not both; values beyond are codes, which stay or come inside
     names, given: of the columns of Y and of D, for a message
 
     >>> rng = np.random.default_rng(1)
@@ -72,24 +72,27 @@ def in_moments(
     names = names or [f"{j + 1}" for j in range(Y.shape[1])]
     given = given or [f"column {j + 1}" for j in range(D.shape[1])]
     inner = within or (low, high)
-    tries = [inner, (inner[0], high), (low, inner[1]), (low, high)] if within else [inner]
+    tries = [[inner, (inner[0], high)], [(low, inner[1])], [(low, high)]] if within else [[inner]]
     for j in range(Y.shape[1]):
         A, A0 = np.column_stack([D, E[:, :j]]), np.column_stack([D0, E0[:, :j]])
         step, slopes = np.zeros(len(Y)), _bound(D0, E0[:, :j], E0[:, j])
         if slopes is not None:  # what the columns before it moved by, it follows
             step = (E[:, :j] - (Y[:, :j] - centre[:j]) / scale[:j]) @ slopes
-        for lows, highs in tries:
-            ends = (lows[j] - centre[j]) / scale[j], (highs[j] - centre[j]) / scale[j]
-            target = _Target(A, A0.T @ E0[:, j], float(E0[:, j] @ E0[:, j]), ends)
-            may = free[:, j] & (E[:, j] > ends[0]) & (E[:, j] < ends[1])
-            own = np.where(may, np.clip(E[:, j] + step, *ends), E[:, j])
-            last = np.where(may & (step != 0), -1.0, _heaped(Y[:, j]))
-            found = target.met(own, may, last, draws)
+        products, square = A0.T @ E0[:, j], float(E0[:, j] @ E0[:, j])
+        for several in tries:
+            found, targets = None, []
+            for lows, highs in several:
+                ends = (lows[j] - centre[j]) / scale[j], (highs[j] - centre[j]) / scale[j]
+                may = free[:, j] & (E[:, j] > ends[0]) & (E[:, j] < ends[1])
+                own = np.where(may, np.clip(E[:, j] + step, *ends), E[:, j])
+                last = np.where(may & (step != 0), -1.0, _heaped(Y[:, j]))
+                targets.append(_Target(A, products, square, ends, own, may, last))
+            found = _met(targets, draws)
             if found is not None:
                 break
         else:
-            if target.closed(own, np.ones(len(Y))) is None:
-                where = [*given, *map("products with {!r}".format, names)][unmet(A, target.products, ends)]
+            if replace(targets[-1], may=np.ones(len(Y), dtype=bool)).closed() is None:
+                where = [*given, *map("products with {!r}".format, names)][unmet(A, products, ends)]
                 raise _unreached(names[j], f"no values inside its bounds have its sum over {where}")
             raise _unreached(names[j], "its variance is too far from that of what was drawn")
         moved = found != E[:, j]
@@ -115,64 +118,79 @@ def _heaped(y: Array) -> Flags:
     return np.asarray(times[place] >= HEAP)
 
 
+def _met(targets: Sequence[_Target], draws: np.random.Generator) -> Array | None:
+    """The column as it is wanted, in as few cells as do, and then by the first of the targets that can be met; with
+    cells that may not move moved only where the others do not do."""
+    found = _in_few(targets, draws)
+    if found is not None:
+        return found
+    closed = [each for target in targets if (each := target.closed()) is not None]
+    found = _in_few(closed, draws)
+    return _in_few([each.anywhere() for each in closed], draws) if found is None else found
+
+
+def _in_few(targets: Sequence[_Target], draws: np.random.Generator) -> Array | None:
+    for share in SHARES:
+        for target in targets:
+            found = target.moved(share, draws)
+            if found is not None:
+                return found
+    return None
+
+
 @dataclass(frozen=True, repr=False)
 class _Target:
-    """Products of a column with others and with itself, and its ends."""
+    """A column, its products with others and with itself as they are wanted, and its ends.
+
+    may: cells that may move; those that come `last` are left longest
+    """
 
     A: Array
     products: Array
     square: float
     ends: tuple[float, float]
+    y: Array
+    may: Flags
+    last: Array
 
-    def met(self, y: Array, may: Flags, last: Array, draws: np.random.Generator) -> Array | None:
-        """y as it is wanted, where that can be, with cells that may not move moved only where the others do not do."""
-        found = self.in_few(y, may, last, draws)
-        if found is not None:
-            return found
-        closed = self.closed(y, np.where(may, 1.0 + np.abs(last), DEAR))
-        if closed is None:
-            return None
-        moved = closed != y
-        last = np.where(moved, -2.0, last)
-        found = self.in_few(closed, may | moved, last, draws)
-        if found is not None:
-            return found
-        return self.in_few(closed, np.ones(len(y), dtype=bool), np.where(may, last, 2.0), draws)
-
-    def closed(self, y: Array, cost: Array) -> Array | None:
-        """y with A'y as it is wanted, by the least moves. Values beyond the ends stay or come inside: of those that
-        would stop on the way the one that came farthest is put inside, and all are asked again."""
+    def closed(self) -> _Target | None:
+        """With A'y as it is wanted, by the least moves. Values beyond the ends stay or come inside: of those that would
+        stop on the way the one that came farthest is put inside, and all are asked again."""
         low, high = self.ends
-        start, cost = y.copy(), cost.copy()
+        start, cost = self.y.copy(), np.where(self.may, 1.0 + np.abs(self.last), DEAR)
         for _ in range(STOPS):
             inside = (start >= low) & (start <= high)
-            ends = np.where(inside, low, np.minimum(y, low)), np.where(inside, high, np.maximum(y, high))
+            ends = np.where(inside, low, np.minimum(self.y, low)), np.where(inside, high, np.maximum(self.y, high))
             found = least_moves(self.A, start, self.products, ends, cost)
             if found is None:
                 return None
-            way = np.where((found < low) | (found > high), np.abs(found - y), 0.0)
+            way = np.where((found < low) | (found > high), np.abs(found - self.y), 0.0)
             if not way.any():
-                return found
+                moved = found != self.y
+                return replace(self, y=found, may=self.may | moved, last=np.where(moved, -2.0, self.last))
             far = int(np.argmax(way))
-            start[far], cost[far] = np.clip(y[far], low, high), 1.0
+            start[far], cost[far] = np.clip(self.y[far], low, high), 1.0
         return None
 
-    def in_few(self, y: Array, may: Flags, last: Array, draws: np.random.Generator) -> Array | None:
-        """y as it is wanted, moved in as few of the cells that may as do; those that come `last` are left longest."""
-        for share in SHARES:
-            cells = draws.permutation(np.flatnonzero(may))
-            cells = cells[np.argsort(last[cells], kind="stable")][: max(int(share * len(y)), 1)]
-            found = self._in(y, np.sort(cells))
-            if found is not None:
-                return found
-        return None
+    def anywhere(self) -> _Target:
+        return replace(self, may=np.ones(len(self.y), dtype=bool), last=np.where(self.may, self.last, 2.0))
 
-    def _in(self, y: Array, cells: NDArray[np.intp]) -> Array | None:
-        """y with A'y and y'y as they are wanted, moved in some cells, inside the ends; None where there is none."""
+    def moved(self, share: float, draws: np.random.Generator) -> Array | None:
+        """y as it is wanted, moved in a share of the cells that may."""
+        cells = draws.permutation(np.flatnonzero(self.may))
+        cells = cells[np.argsort(self.last[cells], kind="stable")]
+        few = max(int(share * len(self.y)), 1)
+        return self._in(np.sort(cells[:few]), cells[few:])
+
+    def _in(self, cells: NDArray[np.intp], others: NDArray[np.intp]) -> Array | None:
+        """y with A'y and y'y as they are wanted, moved in some cells, inside the ends; None where there is none.
+
+        others: come in the place of cells that would leave the ends
+        """
         for _ in range(ROUNDS):
             if not len(cells):
                 return None
-            z, F = y.copy(), gqr(self.A[cells])
+            z, F = self.y.copy(), gqr(self.A[cells])
             kept = list(F.pivots)
             for _ in range(POLISH):
                 z[cells] += F.Q @ np.linalg.solve(F.R[:, kept].T, self._gap(z)[kept])
@@ -185,8 +203,9 @@ class _Target:
                 z[cells] += (np.sqrt(room / own) - 1.0) * v
             out = (z[cells] <= self.ends[0]) | (z[cells] >= self.ends[1])
             if not out.any():
-                return z if np.abs(self._gap(z)).max() <= CLOSED * len(y) else None
-            cells = cells[~out]
+                return z if np.abs(self._gap(z)).max() <= CLOSED * len(z) else None
+            gone = int(out.sum())
+            cells, others = np.sort(np.concatenate([cells[~out], others[:gone]])), others[gone:]
         return None
 
     def _gap(self, z: Array) -> Array:
