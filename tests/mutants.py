@@ -114,6 +114,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/attacks/test_columns_that_leave.py",
     ),
     Mutant(
+        "absorbed factors have no cells",
+        "risk/cells.py",
+        "[*families(design), *([(design.absorbed,)] if design.absorbed else [])]",
+        "[*families(design)]",
+        "tests/attacks/test_cells_and_giants.py",
+    ),
+    Mutant(
         "zeros of a whole town are no news",
         "risk/explained_columns.py",
         "2 * (zeros - here) < cells - here",

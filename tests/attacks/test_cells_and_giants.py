@@ -146,6 +146,28 @@ def test_a_town_without_what_most_have_is_known(kind: str, how: str) -> None:
     assert levels(healed).get("explained-columns") is None  # the remedy
 
 
+@pytest.mark.parametrize("others", ["", " + x", " + C(region)"])
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(("kind", "rule"), [("giant", "dominance"), ("score", "explained-columns")])
+def test_factors_of_many_levels_have_cells_too(
+    kind: str, rule: str, large: bool, others: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """150 towns, which are absorbed, with nothing or something beside them; in a large file each factor by itself."""
+    if large:
+        monkeypatch.setattr("suffice.risk.cells.RECORDS", 1000)
+        monkeypatch.setattr("suffice.risk.cells.MOST", 200)
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"town": np.repeat(np.arange(150), 20), "region": rng.integers(0, 4, 3000)})
+    data["x"], data["y"] = rng.normal(size=3000), rng.integers(0, 6, 3000).astype(float)
+    plain, here = data.copy(), data["town"] == 7
+    data.loc[here, "y"] = 5.0 if kind == "score" else [900.0, 4.0, *[1.0] * 18]
+    release = released(data, given=f"C(town){others}")
+    total = release.aligned().loc[here, "y"].sum()
+    assert np.isclose(total, 100.0) if kind == "score" else abs(total - 4.0 - 900.0) < 0.1 * 900.0
+    assert levels(release)[rule] == "stop"
+    assert levels(released(plain, given=f"C(town){others}")).get(rule) is None
+
+
 def test_a_trait_of_one_in_a_group_is_counted_not_an_amount() -> None:
     rng = np.random.default_rng(5)
     town = np.repeat(np.arange(10), 40)

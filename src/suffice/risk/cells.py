@@ -67,9 +67,8 @@ class CellGrid:
     @classmethod
     def every(cls, design: Design, n: int) -> list[CellGrid]:
         """All factors crossed; in a large file with many combinations each by itself, in the whole file."""
-        found = families(design)
-        absorbed = (design.absorbed,) if design.absorbed else ()
-        columns = tuple(dict.fromkeys(name for by in (*found, absorbed) for name in by))
+        found = [*families(design), *([(design.absorbed,)] if design.absorbed else [])]
+        columns = tuple(dict.fromkeys(name for by in found for name in by))
         domain = Domain.by_columns(tuple(design.roles.groups), design.roles.missing == "patterns")
         sizes = [each.size for each in design.groupings]
         crossed = cls(design, columns, domain)
