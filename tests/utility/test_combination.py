@@ -82,6 +82,8 @@ def test_full_files_of_the_sample_alone(k: int):
     assert ratios("T_f", files).max() < 0.6
     if k > 100:
         assert ratios("T_p", files).max() < 1 - 2 * BAND  # k / n is needed
+    else:
+        assert (rubin(files) > 1.3).all()
 
 
 def test_files_of_two_stages():
