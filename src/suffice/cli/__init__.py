@@ -23,6 +23,7 @@ def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each of its threads takes addresses, and none is used
     if addresses() is not None:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others reserve a gigabyte of addresses at once
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody else's code is looked for, nor sees a request
     gc.set_threshold(1_000_000)  # modules being loaded are no garbage, and looking through them takes time
     from suffice.cli.app import ready_for
 
