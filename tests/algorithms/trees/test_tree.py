@@ -102,3 +102,28 @@ def test_compiled_loops_give_the_same_tree(
         assert np.array_equal(getattr(grown[0], name), getattr(grown[1], name)), name
     assert np.array_equal(*leaves)
     assert len(grown[0].column) > (30 if gain else 100)
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_compiled_loops_give_the_same_tree_of_any_file(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None, one or few records; no columns, or such of one bin; classes that nobody has; nobody who counts."""
+    pytest.importorskip("numba")
+    from suffice.algorithms.trees import compiled
+
+    rng = np.random.default_rng(number)
+    n, k = rng.choice([1, 2, 5, 30, 200, 900]), rng.choice([0, 1, 2, 6])
+    widths = rng.integers(1, rng.choice([3, 8, 70, 255]) + 1, k)
+    bins = rng.integers(0, widths, (n, k)).astype(np.uint8)
+    ranked = [bool(each) for each in rng.random(k) < 0.5]
+    z, count = rng.normal(size=n) + bins.sum(axis=1) % 3, rng.choice([0, 2, 3, 5, 20])
+    y, classes = in_classes(np.digitize(z, np.linspace(-1, 3, count - 1))) if count else (in_fixed_point(z), 0)
+    counted = (rng.random(n) < rng.choice([0.0, 0.7])) * 1.0 if number % 2 else None
+    made = []
+    for loops in (lambda _: compiled, lambda _: None):
+        monkeypatch.setattr(tree, "_loops", loops)
+        found, leaf = Tree.grown(bins, ranked, y, 1 + number % 11, counted, classes, float(number % 3))
+        assert np.array_equal(found.leaves(bins), leaf)
+        made.append((found.column, found.below, found.left, leaf))
+    for one, other in zip(*made, strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
