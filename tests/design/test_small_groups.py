@@ -15,12 +15,13 @@ import pytest
 
 from suffice import Ipso, MicroHybrid, Release, Resize, Roles, Rotate, Seed, protect, verify
 from suffice.design.design import Design
-from suffice.design.groups import by_groups
+from suffice.design.groups import by_groups, learnt
 from suffice.design.levels import small
 from suffice.design.small_groups import smallest_group
 from suffice.errors import InputError, UsageError
 from suffice.method.method import Method
 from suffice.rows.memory import MemoryRows
+from suffice.rows.rows import Block
 
 SIZES = {"joined": 300, "b": 200, "c": 60, "d": 6, "e": 4}
 
@@ -223,3 +224,15 @@ def test_and_inside_patterns_of_missing_cells(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     pq.write_table(pa.Table.from_pandas(data), path)
     pd.testing.assert_frame_equal(made(free, data=path).frame.to_pandas(), healed.frame, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[5, 6, 7, 8], [5, 6, 8, 9], [-3], [2**62, 2**62 + 1]], ids=["all", "gap", "one", "wide"]
+)
+def test_levels_are_found_by_their_numbers_and_no_others_are(numbers: list[int]) -> None:
+    column = np.random.default_rng(1).permutation(np.repeat(numbers, 3))
+    [category] = learnt(MemoryRows(pa.table({"g": column})), ["g"])
+    assert np.array_equal(np.array(numbers)[category.codes(Block(0, {"g": column}))], column)
+    for other in {numbers[0] - 1, numbers[-1] + 1, 7, -(2**63), 2**63 - 1} - {*numbers}:
+        with pytest.raises(InputError, match="not learnt"):
+            category.codes(Block(0, {"g": np.array([other])}))

@@ -11,6 +11,7 @@ import pytest
 
 from suffice import Ipso, Roles, Seed, protect
 from suffice.risk.assessment import Assessment
+from suffice.risk.products import saying_most
 from suffice.risk.told import Told
 
 
@@ -90,3 +91,20 @@ def test_levels_of_a_large_factor_tell(tmp_path: Path) -> None:
     (told,) = assessed(data, confidential=["y"], given="C(g) + x").told
     assert told.given_away
     assert told.near > 0.99
+
+
+def test_products_are_chosen_for_every_column_as_for_it_alone() -> None:
+    rng = np.random.default_rng(5)
+    a, b, c, d = rng.uniform(1, 9, size=(4, 3000))
+    here = rng.random(3000) < 0.5
+    zeroed = np.where(here, c, 0.0)  # half of the quotients by it are no numbers
+    Y = np.column_stack([a * b, a / b, np.where(here, b / c - a, d), rng.permutation(a * b)])
+    plain, columns = np.column_stack([np.ones(3000), a]), [a, b, zeroed]
+    found = list(saying_most(plain, columns, Y, 8))
+    alone = [next(saying_most(plain, columns, y[:, None], 8)) for y in Y.T]
+    assert [each is None for each in found] == [each is None for each in alone] == [False, False, False, True]
+    for one, two, right in zip(found, alone, (a * b, a / b, None), strict=False):
+        assert one is not None
+        assert two is not None
+        assert np.array_equal(one, two, equal_nan=True)
+        assert right is None or any(np.array_equal(x, right) for x in one.T)

@@ -28,6 +28,29 @@ def test_steps_of_two_columns_of_a_record_do_not_cancel(steps: int) -> None:
             assert counted(*bits) != known
 
 
+def test_any_two_bits_of_two_cells_of_a_record_do_not_cancel() -> None:
+    x, y = np.random.default_rng(2).normal(size=(2, 1))
+    known, powers = counted(x, y), np.uint64(1) << np.arange(64, dtype=np.uint64)
+    for one in powers:
+        for two in powers:
+            assert (
+                counted(*((column.view(np.uint64) ^ bit).view(np.float64) for column, bit in ((x, one), (y, two))))
+                != known
+            )
+
+
+@pytest.mark.parametrize("step", [1.0, 2.0, 3.0, 1024.0, 2.0**32])
+def test_whole_numbers_moved_from_one_cell_to_another_are_seen(step: float) -> None:
+    x, y = np.floor(np.random.default_rng(3).uniform(0, 2.0**40, size=(2, 300)))
+    known = counted(x, y)
+    for row in range(300):
+        less, more = x.copy(), y.copy()
+        less[row], more[row] = less[row] - step, more[row] + step
+        assert counted(less, more) != known
+    assert counted(y, x) != known
+    assert counted(-x, -y) != known
+
+
 def test_last_bytes_of_two_columns_altered_at_random_are_seen() -> None:
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(2, 20))
