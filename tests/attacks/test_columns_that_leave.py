@@ -150,6 +150,35 @@ def test_what_is_not_looked_into_is_said() -> None:
     assert levels(release)["kept-columns"] == "warn"
 
 
+@pytest.mark.parametrize("role", ["given", "keep"])
+@pytest.mark.parametrize("how", ["rank", "classes", "digits"])
+def test_what_an_order_classes_or_digits_tell(how: str, role: str) -> None:
+    """No formula of these is a line. Whoever knows a few persons knows those between; a quotient of whole numbers has
+    digits that no other has.
+    """
+    rng = np.random.default_rng(7)
+    data = pd.DataFrame({"y": rng.lognormal(8, 1, 2000), "height": rng.integers(140, 200, 2000).astype(float)})
+    data["rank"], data["classes"] = data["y"].rank(), data["y"].rank() // 20
+    data["digits"] = rng.integers(40, 120, 2000) / data["height"] ** 2
+    column = "height" if how == "digits" else "y"
+    roles: dict[str, Any] = {"given": how} if role == "given" else {"keep": [how]}
+    release = protect(data, Roles(confidential=[column], **roles), Ipso(), seed=Seed.for_tests(1))
+    out = release.aligned()
+    if how == "digits":
+        pairs = {w / float(h) ** 2: h for h in range(140, 200) for w in range(40, 120)}
+        guess = out["digits"].map(pairs).to_numpy()
+    else:
+        known = data.sample(200, random_state=1)
+        order = known[how].argsort().to_numpy()
+        guess = np.interp(out[how], known[how].to_numpy()[order], known["y"].to_numpy()[order])
+    assert (np.abs(guess - data[column]) <= 0.05 * data[column]).mean() > 0.8
+    rule = "explained-columns" if role == "given" else "kept-columns"
+    assert levels(release)[rule] == "stop"
+    mixed = data.assign(**{how: rng.permutation(data[how])})
+    nothing = protect(mixed, Roles(confidential=[column], **roles), Ipso(), seed=Seed.for_tests(1))
+    assert levels(nothing).get(rule) is None
+
+
 def test_columns_that_tell_nothing_are_left_alone() -> None:
     found = levels(released(given="C(region) + log(other)", keep=["noise"]))
     assert not {"explained-columns", "kept-columns", "equal-cells", "unique-records"} & {*found}

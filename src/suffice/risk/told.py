@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,9 @@ def by_given(sample: LeavingSample) -> tuple[Told, ...]:
     columns = [(name, x) for name, x in _columns(sample) if name in sample.design.fixed]
     guesses = _in_logs(sample, columns), _by_products(sample, columns), _for_most(sample, columns)
     ratios = _in_proportion(sample, sample.design.fixed)
-    found = _telling(sample, _fits(sample, sample.X), *guesses, *ratios)
+    alike = _of_like_records(sample, (x for name, x in sample.numbers.items() if name not in sample.kept))
+    fits = _fits(sample, sample.X)
+    found = _telling(sample, fits, *guesses, *ratios, *alike, *_of_neighbours(sample, sample.design.fixed))
     return _more(sample, found, _by_pairs(sample, sample.design.fixed))
 
 
@@ -134,7 +137,8 @@ def by_kept(sample: LeavingSample) -> tuple[Told, ...]:
     fits = _fits(sample, np.column_stack([sample.X, *(column for _, column in columns)]))
     guesses = _in_logs(sample, columns), _by_products(sample, columns), _for_most(sample, columns)
     ratios = _in_proportion(sample, sample.numbers)
-    found = _telling(sample, fits, *guesses, *ratios, *_of_like_records(sample), *_of_neighbours(sample))
+    alike = _of_like_records(sample, sample.levels.values())
+    found = _telling(sample, fits, *guesses, *ratios, *alike, *_of_neighbours(sample, sample.kept))
     names = sample.design.confidential
     by = (_matter(sample, columns, sample.Y[:, names.index(each.column)]) or sample.kept for each in found)
     found = tuple(replace(each, by=own) for each, own in zip(found, by, strict=True))
@@ -260,10 +264,10 @@ def _in_proportion(sample: LeavingSample, names: Iterable[str]) -> Iterator[Arra
         yield guess
 
 
-def _of_like_records(sample: LeavingSample) -> Iterator[Array]:
-    """Means of the other records with the same value of a kept column of many values."""
+def _of_like_records(sample: LeavingSample, columns: Iterable[NDArray[Any]]) -> Iterator[Array]:
+    """Means of the other records with the same value of a column of many values."""
     there = np.isfinite(sample.Y)
-    for words in sample.levels.values():
+    for words in columns:
         levels, place = np.unique(words, return_inverse=True)
         if len(levels) > FEW:
             totals, counts = (
@@ -273,9 +277,9 @@ def _of_like_records(sample: LeavingSample) -> Iterator[Array]:
                 yield np.where(counts > 1, (totals - sample.Y) / (counts - 1), np.nan)
 
 
-def _of_neighbours(sample: LeavingSample) -> Iterator[Array]:
-    """Means of the records before and after in the order of a kept column: any smooth function of it tells so much."""
-    for name in sample.kept:
+def _of_neighbours(sample: LeavingSample, names: Iterable[str]) -> Iterator[Array]:
+    """Means of the records before and after in the order of a column: any smooth function of it tells so much."""
+    for name in names:
         x = sample.numbers.get(name, np.empty(0))
         rows = np.flatnonzero(np.isfinite(x))
         if len(np.unique(x[rows])) > max(FEW, len(rows) / 2):
