@@ -119,10 +119,14 @@ def test_a_published_table_has_status_codes_that_do_not_tell_what_is_sensitive(r
         assert (row["OBS_STATUS"], row["CONF_STATUS"], row["OBS_VALUE"] == "") == (
             ("Q", "N", True) if gone else ("A", "F", False)
         )
-    assert run("table", "verify", "cells.csv", "out.sdmx.csv", *HOW[1:6])[0] == 0
+    code, out, _ = run("table", "verify", "cells.csv", "out.sdmx.csv", *HOW[1:6])
+    assert (code, "unknown-columns" in out) == (0, False)
     lines = Path("out.sdmx.csv").read_text()
     Path("out.sdmx.csv").write_text(lines.replace("74", "75"))
     assert run("table", "verify", "cells.csv", "out.sdmx.csv", *HOW[1:6])[0] == 6
+    Path("out.sdmx.csv").write_text(lines.replace(',"Q","N"', ',"Q","D"', 1))
+    code, out, _ = run("table", "verify", "cells.csv", "out.sdmx.csv", *HOW[1:6])
+    assert (code, "which suppressed cells are sensitive" in out) == (4, True)
     assert "OBS_VALUE" in Path("own.sdmx.csv").read_text()
     assert Path("own.sdmx.csv").stat().st_mode & 0o077 == 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +21,12 @@ from suffice.tables.adjust.moments import CellSets
 from suffice.tables.columns import columns_of_file
 from suffice.tables.methods.adjust import slices
 from suffice.tables.publication import MARK, CellsOfFile
+from suffice.tables.sdmx import columns_of_sdmx, tells_sensitive
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PRIVATE_COLUMNS = (
     "sensitive",
@@ -99,8 +103,8 @@ def verify_table(
     )
     found = certify_cells(before, after.cells, promises, bare)
     own, unchecked = paper_beside(released)
-    extra = [name for name in file.column_names if name not in (*dims, *names, MARK)]
-    findings = gravest([*own, *_there(gaps & known & alike), *_columns(extra)])
+    extra = [name for name in file.column_names if name not in (*dims, *names, MARK, *columns_of_sdmx(file))]
+    findings = gravest([*own, *_there(gaps & known & alike), *_columns(extra), *_letters(file)])
     open_ = ["how well suppressed cells are protected: suffice table audit", "the key, the method and earlier releases"]
     open_ += ["which cells are to be suppressed: none were named"] * (suppressed is None)
     if changed:
@@ -144,6 +148,12 @@ def _there(cells: Flags) -> Iterator[Finding]:
             f"{count_of(int(cells.sum()), 'suppressed cell')} with the original's value in the released file",
             "Release the file that was certified.",
         )
+
+
+def _letters(file: pa.Table) -> Iterator[Finding]:
+    if tells_sensitive(file):
+        said = "CONF_STATUS tells which suppressed cells are sensitive (C), and which stand beside them (D)"
+        yield Finding("private-columns", "stop", said, "Release the published table, where all of them have N.")
 
 
 def _columns(extra: Sequence[str]) -> Iterator[Finding]:

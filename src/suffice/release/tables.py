@@ -242,7 +242,7 @@ class TableRelease(Exhibit):
         if not self.audits:
             return []
         holds = all(each is not None and each.holds for each in self.audits.values())
-        said = "audit: what must not be told of suppressed cells cannot be computed, by anybody or by lone contributors"
+        said = "audit: what must not be told of suppressed cells cannot be computed, by anybody or by contributors"
         lost, accepted = 0.0 if holds else inf, "audit" in self._accepted
         return [Claim("protection", said, lost, lost, "" if holds else "the audit" + ", accepted" * accepted)]
 

@@ -35,6 +35,19 @@ def is_sdmx(names: Sequence[str]) -> bool:
     return bool(names) and names[0].split(":")[0] in HEADS[:2] and VALUE in names
 
 
+def columns_of_sdmx(file: pa.Table) -> tuple[str, ...]:
+    """Names of columns that any SDMX-CSV file has; none of another file."""
+    return (*HEADS, VALUE, STATUS, CONFIDENTIAL) if is_sdmx(file.column_names) else ()
+
+
+def tells_sensitive(file: pa.Table) -> bool:
+    """Whether the letters of a file tell sensitive cells from those beside them."""
+    if CONFIDENTIAL not in columns_of_sdmx(file) or CONFIDENTIAL not in file.column_names:
+        return False
+    letters = {str(word).upper() for word in file[CONFIDENTIAL].to_pylist()}
+    return bool(letters & {"C", "S", *SECONDARY})
+
+
 def read_sdmx(data: Any) -> CellFile:
     """The cells of an SDMX-CSV file, 1.0 or 2.0: what stands before OBS_VALUE are dimensions, of one code or more."""
     file = columns_of_file(data, [])

@@ -1,4 +1,4 @@
-"""What anybody, and each lone contributor, can compute of the suppressed cells."""
+"""What anybody, and contributors of the cells, can compute of the suppressed cells."""
 
 from __future__ import annotations
 
