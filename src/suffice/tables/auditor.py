@@ -25,8 +25,10 @@ from suffice.tables.solver import Polytope, some_point
 from suffice.tables.table import Table
 from suffice.tables.targets import Targets
 
-FEWEST, MOST, ROOM = 4, 32, 4_000_000
+FEWEST, MOST, ROOM = 4, 32, 1_500_000
 """Changes that are remembered, and numbers that they take."""
+KNOWN = 2_000
+"""Pieces whose verdicts are remembered."""
 COARSE = 0.01
 """Of a protection level: what the last digits of cells around may make of an interval that just reaches it."""
 NOBODY = "knowledge of lone contributors: who stands behind the cells is not known"
@@ -57,6 +59,8 @@ class Auditor:
         self.moves = np.zeros((0, len(table)))
         """Changes that keep all equations, which were found possible."""
         self.lean: Array | None = None
+        self.done = dict[tuple[object, ...], tuple[list[Secret], list[Secret]]]()
+        """What was found of pieces, which may be those of another pattern, too."""
 
     def of(self, suppressed: Sequence[bool] | Flags, points: Sequence[Array] = (), hasty: bool = False) -> Audit:
         """The audit of a pattern; points, hasty: as `audit` takes them."""
@@ -76,29 +80,48 @@ class Auditor:
         found = [self._told(target) for target in targets if told[target.cells[0][0]]]  # published, or it follows
         if found and hasty:
             return Audit(table, self.name, gaps, tuple(found), ())
+        if len(self.done) > KNOWN:
+            self.done.clear()
         pieces = self._pieces([target for target in targets if not told[target.cells[0][0]]], unknown)
-        who, asked, more = None, list[Interview](), list[str]()
-        if given is not None and not empty and gaps.any():
-            who = Insiders.of(table, self.name, unknown, gaps, self.wanted.signed)
-            asked, more = self._interviews(gaps, hidden, pieces, who) if who is not None else ([], [NOBODY])
+        fresh, more = [list[Secret]() for _ in pieces], list[str]()
+        who = Insiders.of(table, self.name, unknown, gaps, self.wanted.signed) if self._asks(empty, gaps) else None
+        if who is not None:
+            fresh, more = self._fresh(gaps, hidden, pieces, who)
+        elif self._asks(empty, gaps):
+            more = [NOBODY]
+        keys = [piece.key(gaps, some) for piece, some in zip(pieces, fresh, strict=True)]
+        asked = [
+            None if key in self.done or who is None else Interview.of(self.wanted, piece, some, who)
+            for piece, some, key in zip(pieces, fresh, keys, strict=True)
+        ]
         for interview in asked:
-            interview.together()
-        for piece in pieces:
-            piece.targets[:] = self._chased(piece.space, piece, piece.targets)
+            if interview is not None:
+                interview.together()
+        for piece, key in zip(pieces, keys, strict=True):
+            before = self.done.get(key)
+            piece.targets[:] = self._chased(piece.space, piece, piece.targets) if before is None else before[0]
             found += piece.targets
             if self.progress is not None:
                 self.progress("auditing", len(found), max(len(targets), 1))
         unjudged += self._not_asked(empty) if given is not None else []
         if not (hasty and _bad(found)):
-            inside = self._insiders(asked, hasty)
-            found += inside
-            bad = hasty and _bad(inside)
-            if who is not None and not bad and table.contributors is None and len(who.everyone) > 1:
-                together, _ = self._interviews(gaps, hidden, pieces, who.together())
-                if any(target.verdict != PROTECTED for target in self._insiders(together, hasty)):
-                    more.append(PERHAPS_ONE)
+            bad = False
+            for number, (piece, key, interview) in enumerate(zip(pieces, keys, asked, strict=True)):
+                inside = self.done[key][1] if key in self.done else self._insiders(interview, hasty)
+                found += inside
+                bad = hasty and _bad(inside)
+                if bad:
+                    break
+                if not empty:
+                    self.done[key] = list(piece.targets), inside
+                if self.progress is not None:
+                    self.progress("insiders", number + 1, len(pieces))
+            if who is not None and not bad and self._perhaps_one(gaps, hidden, pieces, who):
+                more.append(PERHAPS_ONE)
             unjudged += [] if bad else sorted(set(more))
         if not empty:
+            first = next((piece.change(piece.points[0], len(table)) for piece in pieces if piece.points), None)
+            self.lean = first if self.lean is None else self.lean
             self._keep([piece.change(point, len(table)) for piece in pieces for point in piece.points[piece.old :]])
         if given is None:
             unjudged = ["what must be protected, and how well: no rules and no levels were given"]
@@ -187,33 +210,45 @@ class Auditor:
             return EXPOSED
         return PROTECTED if self.wanted.whole or target.room <= COARSE * max(target.lower, target.upper) else UNJUDGED
 
-    def _interviews(
+    def _asks(self, empty: int, gaps: Flags) -> bool:
+        return self.sensitivity is not None and not empty and bool(gaps.any())
+
+    def _fresh(
         self, gaps: Flags, hidden: Flags, pieces: Sequence[Piece], who: Insiders
-    ) -> tuple[list[Interview], list[str]]:
-        """Everyone who stands behind suppressed cells: alone, and so knows them, or with the largest part."""
-        fresh, unjudged = self.wanted.before(gaps, hidden, who)
-        owner, more = np.full(len(self.table), -1), list[list[Secret]]([] for _ in pieces)
+    ) -> tuple[list[list[Secret]], list[str]]:
+        """Sums that are left for those who know cells, by piece."""
+        some, unjudged = self.wanted.before(gaps, hidden, who)
+        owner, found = np.full(len(self.table), -1), list[list[Secret]]([] for _ in pieces)
         for number, piece in enumerate(pieces):
             owner[piece.cells] = number
-        for target in fresh:
+        for target in some:
             if owner[target.cells[0][0]] >= 0:
-                more[owner[target.cells[0][0]]].append(target)
-        found = [Interview.of(self.wanted, piece, some, who) for piece, some in zip(pieces, more, strict=True)]
-        return [each for each in found if each is not None], unjudged
+                found[owner[target.cells[0][0]]].append(target)
+        return found, unjudged
 
-    def _insiders(self, asked: Sequence[Interview], hasty: bool) -> list[Secret]:
+    def _perhaps_one(self, gaps: Flags, hidden: Flags, pieces: Sequence[Piece], who: Insiders) -> bool:
+        """Whether it matters who is alone in which cells, where a summary does not say it."""
+        if self.table.contributors is not None or len(who.everyone) < 2:
+            return False
+        one = who.together()
+        fresh, _ = self._fresh(gaps, hidden, pieces, one)
+        for piece, some in zip(pieces, fresh, strict=True):
+            told = self._insiders(Interview.of(self.wanted, piece, some, one), True)
+            if any(target.verdict != PROTECTED for target in told):
+                return True
+        return False
+
+    def _insiders(self, interview: Interview | None, hasty: bool) -> list[Secret]:
         """What is exposed to insiders, and once each what is protected from all of them."""
         found = list[Secret]()
-        for number, interview in enumerate(asked):
-            for space, targets in interview.run():
-                told = self._chased(space, interview.piece, targets)
-                found += interview.noted(told)
-                if hasty and _bad(told):
-                    return found
-            found += interview.protected()
-            if self.progress is not None:
-                self.progress("insiders", number + 1, len(asked))
-        return found
+        if interview is None:
+            return found
+        for space, targets in interview.run():
+            told = self._chased(space, interview.piece, targets)
+            found += interview.noted(told)
+            if hasty and _bad(told):
+                return found
+        return [*found, *interview.protected()]
 
 
 def _refuse_published_secrets(table: Table, gaps: Flags, sensitivity: Sensitivity | None, name: str) -> None:

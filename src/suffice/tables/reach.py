@@ -30,7 +30,8 @@ class Reach:
         self.single, self.sums = np.flatnonzero(count == 1), np.flatnonzero(count > 1)
         self.at = costs.indices[costs.indptr[self.single]]
         self.down, self.up = down, up
-        side = np.random.default_rng(1).random(len(count)) < 0.5
+        self.rng = np.random.default_rng(1)
+        side = self.rng.random(len(count)) < 0.5
         if lean is not None:
             went = np.asarray(costs @ lean)
             side = np.where(went == 0, side, went > 0)
@@ -54,6 +55,8 @@ class Reach:
             point, levels = x[: len(low)].copy(), x[len(low) : len(low) + 2 * one]
             np.add.at(point, self.at, levels[:one] - levels[one:])
             found.append(np.clip(point, low, high))
+        side = self.rng.random(len(self.down)) < 0.5  # whoever stood in each other's way may go other ways next time
+        self.sides = (side, ~side)
         return found
 
     def _solver(self) -> tuple[Solver, Array]:

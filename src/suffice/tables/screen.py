@@ -154,11 +154,13 @@ class Screen:
         self.show(np.array(fresh).reshape(len(fresh), len(low)))
 
     def together(self) -> None:
-        """All attackers as one; then those whose own parts stood in the way."""
-        if len(some := self._attackers()) > 1:
-            self.group(some, loose=True)
-        if 1 < len(left := self._attackers()) < len(some):
-            self.group(left)
+        """All attackers as one, for as long as that closes some; then those whose own parts stood in the way."""
+        for loose in (True, False):
+            while len(some := self._attackers()) > 1:
+                before = self._count
+                self.group(some, loose=loose)
+                if self._count > (1 - LITTLE) * before:
+                    break
 
     def run(self) -> Iterator[int]:
         """Attackers for whom something is left open, when groups of them have been asked."""
@@ -177,14 +179,18 @@ class Screen:
     def _attackers(self) -> NDArray[np.int64]:
         return np.flatnonzero(self.open.any(axis=1))
 
+    @property
+    def _count(self) -> int:
+        return int(self.below.sum() + self.above.sum())
+
     def _halves(self, smaller: int = 0) -> None:
         """Groups of attackers, drawn anew, for as long as that closes some; then `smaller` ones, if at all."""
         rng, groups = np.random.default_rng(1), 2
         while len(some := self._attackers()) > groups:
-            before = int(self.below.sum() + self.above.sum())
+            before = self._count
             for part in np.array_split(rng.permutation(some), groups):
                 self.group(part)
-            if int(self.below.sum() + self.above.sum()) > (1 - LITTLE) * before:
+            if self._count > (1 - LITTLE) * before:
                 if not smaller:
                     return
                 groups *= smaller

@@ -181,7 +181,7 @@ class Targets:
         if given is not None and given.rules and not (self.whole or self.signed) and plain and len(who):
             named = {rule.name for rule in given.rules}
             ours = np.array([t.is_sum or named.issuperset(given.why[t.cells[0][0]]) for t in targets])
-            whole = self.table.makeup(self.name, given.weights, costs)
+            whole = self._behind(targets, costs)
             if whole.largest.shape[1]:
                 first = ours[which] & (part >= whole.largest[which, 0] * (1 - EQUAL)) & ~whole.waived[which, 0]
                 rest = whole.others()
@@ -191,6 +191,16 @@ class Targets:
                 down = np.where(first, np.minimum(down, below[which]), down)
                 up = np.where(first, np.minimum(up, above[which]), up)
         return Relief(who, which, down, up, first, secret)
+
+    def _behind(self, targets: Sequence[Secret], costs: sparse.csr_array) -> Makeup:
+        """Who stands behind targets: behind single cells it is known."""
+        assert self.sensitivity is not None
+        every, several = self.table.makeup(self.name, self.sensitivity.weights), [t.is_sum for t in targets]
+        if not any(several):
+            return every[np.array([target.cells[0][0] for target in targets])]
+        sums = self.table.makeup(self.name, self.sensitivity.weights, sparse.csr_array(costs[np.flatnonzero(several)]))
+        cells = np.array([target.cells[0][0] for target in targets if not target.is_sum], dtype=np.int64)
+        return Makeup.stacked([every[cells], sums])[np.argsort(np.argsort(several, kind="stable"))]
 
     def _levels(self, pooled: Makeup, flags: Sequence[Flags]) -> tuple[Array, Array]:
         """Lower and upper protection levels: of the rules that are met, the largest."""

@@ -16,12 +16,15 @@ from suffice.tables.audit import Audit
 from suffice.tables.secret import Secret
 from suffice.tables.suppress.demand import Demand, PatternRequest
 from suffice.tables.suppress.flow import Flow
+from suffice.tables.suppress.hypercubes import Hypercubes
 
 ROUNDS = 50
 """Of audits and repairs, before a pattern is given up."""
 TRIES = 2
 """Draws of directions for tables of up to FEW cells, of which the cheapest pattern is taken."""
 FEW = 500
+WORSE = 1.2
+"""Times the cost of hypercubes: programmes that cost more after a pass are given up."""
 SMALL = 2_000
 PASSES = 3
 """Over all changes, each seeing which cells the others use."""
@@ -66,10 +69,13 @@ class PatternSearch:
         return self._cheapest(found)
 
     def _cheapest(self, some: Sequence[CellPattern]) -> CellPattern:
-        return min(some, key=lambda each: float(self.request.cost[each.gaps].sum()))
+        return min(some, key=lambda each: self._cost(each.gaps))
 
     def first(self, number: int) -> CellPattern:
-        """Directions are drawn; all levels are reached at once, then once more the other way round."""
+        """Directions are drawn; all levels are reached at once, then once more the other way round.
+
+        Or the cells of hypercubes, where these cost less.
+        """
         request = self.request
         rng = self.stream.generator("directions", number)
         gaps, demands = request.primary.copy(), request.demands()
@@ -80,6 +86,8 @@ class PatternSearch:
             up = rng.random(len(some)) < 0.5
             work += [(given.value, some, side) for side in (up, ~up) if some]
         changes = [np.zeros(len(gaps)) for _ in work]
+        hypercubes = Hypercubes(request) if not number and work and Hypercubes.fit(request) else None
+        cubes = None if hypercubes is None else hypercubes.pattern()
         for again in range(PASSES):  # first with any cell, then with those in use, each change for what others need not
             for number_, (value, some, side) in enumerate(work):
                 others = np.any(
@@ -87,10 +95,20 @@ class PatternSearch:
                 )
                 usable = others | (changes[number_] != 0 if again else request.open)
                 changes[number_] = self._change(value, some, side, others, usable)
+            moved = np.any([change != 0 for change in changes], axis=0) & request.open if work else gaps
+            if cubes is not None and self._cost(gaps | moved) > WORSE * self._cost(cubes):
+                break  # no further pass would save so much
+        if hypercubes is not None and cubes is not None and self._cost(cubes) < self._cost(gaps | moved):
+            for value, change in hypercubes.changes.items():
+                points[value].append(request.table.values[value] + change)
+            return self.repaired(cubes, points)
         for (value, _, _), change in zip(work, changes, strict=True):
             gaps |= (change != 0) & request.open
             points[value].append(request.table.values[value] + change)
         return self.repaired(gaps, points)
+
+    def _cost(self, gaps: Flags) -> float:
+        return float(self.request.cost[gaps].sum())
 
     def _change(self, value: str, demands: Sequence[Demand], up: Flags, free: Flags, usable: Flags) -> Array:
         """The cheapest change of all, and again with the cells that it uses, each at its cost for what it carries."""
