@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import io
@@ -25,6 +26,7 @@ def main() -> NoReturn:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others reserve a gigabyte of addresses at once
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # nobody else's code is looked for, nor sees a request
     gc.set_threshold(1_000_000)  # modules being loaded are no garbage, and looking through them takes time
+    atexit.register(gc.freeze)  # nor does what ends with the process need to be looked through once more
     from suffice.cli.app import ready_for
 
     for stream in (sys.stdout, sys.stderr):
@@ -46,7 +48,6 @@ def main() -> NoReturn:
         from suffice.cli.show import flush
 
         flush()
-        gc.freeze()  # what ends with the process need not be looked through once more
 
 
 def fail(message: str, code: int, kind: str, document: dict[str, object] | None = None) -> int:
