@@ -12,6 +12,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from suffice.algebra.array import Array, Flags
 from suffice.seed import Seed
 from suffice.tables.audit import audit
+from suffice.tables.auditor import Auditor
 from suffice.tables.rules import Dominance, FewContributors, MinimumFrequency, PPercent, PrimaryRule
 from suffice.tables.sensitivity import Sensitivity, find_sensitive
 from suffice.tables.suppress.suppression import suppress
@@ -157,3 +158,18 @@ def test_the_audit_finds_whom_another_solver_finds(shape: str):
             assert ours == exposed(table, gaps, given)
             told += len(ours)
     assert told
+
+
+@pytest.mark.parametrize("shape", ["two", "three", "linked"])
+def test_an_auditor_that_has_seen_other_patterns_says_what_a_new_one_says(shape: str):
+    table = {"two": lambda: firms((5, 6), 21), "three": lambda: firms((3, 3, 3), 22), "linked": lambda: linked(23)}[
+        shape
+    ]()
+    given = find_sensitive(table, [PPercent(10)], "v")
+    rng, auditor = np.random.default_rng(6), Auditor(table, given, "v")
+    gaps = given.sensitive.copy()
+    for number in range(12):
+        told = [{(t.cells, t.insider) for t in each.exposed} for each in (auditor.of(gaps), audit(table, gaps, given))]
+        assert told[0] == told[1]
+        some = rng.choice(np.flatnonzero(~table.hidden & ~table.impossible), 3)
+        gaps = (gaps | np.isin(np.arange(len(table)), some)) if number % 3 else given.sensitive.copy()

@@ -89,7 +89,7 @@ class Auditor:
             fresh, more = self._fresh(gaps, hidden, pieces, who)
         elif self._asks(empty, gaps):
             more = [NOBODY]
-        keys = [piece.key(gaps, some) for piece, some in zip(pieces, fresh, strict=True)]
+        keys = [piece.key(gaps, some, who) for piece, some in zip(pieces, fresh, strict=True)]
         asked = [
             None if key in self.done or who is None else Interview.of(self.wanted, piece, some, who)
             for piece, some, key in zip(pieces, fresh, keys, strict=True)

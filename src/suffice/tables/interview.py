@@ -33,10 +33,11 @@ class Piece:
     old: int
     lean: Array | None = None
 
-    def key(self, gaps: Flags, more: Sequence[Secret]) -> tuple[object, ...]:
+    def key(self, gaps: Flags, more: Sequence[Secret], who: Insiders | None) -> tuple[object, ...]:
         """What its verdicts depend on, in one table; more: sums that are left for insiders."""
         targets = tuple((target.cells, target.insider) for target in (*self.targets, *more))
-        return self.cells.tobytes(), gaps[self.cells].tobytes(), targets
+        asked = b"" if who is None else who.touching(self.cells).tobytes()  # some for cells of other pieces
+        return self.cells.tobytes(), gaps[self.cells].tobytes(), targets, asked
 
     def change(self, point: Array, size: int) -> Array:
         """A point as a change of the whole table."""
