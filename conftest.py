@@ -9,21 +9,22 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")  # read when NumPy is loaded; workers and threads of BLAS wait for each other
 
 os.environ["PYTHONDONTWRITEBYTECODE"] = ""  # every process that a test starts would compile all that it imports
 sys.dont_write_bytecode = False
-settings.register_profile("fixed", derandomize=True)
+settings.register_profile("timeless", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are busy
+settings.register_profile("fixed", parent=settings.get_profile("timeless"), derandomize=True)
 sys.path.insert(0, str(Path(__file__).parent))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What must pass does not depend on luck; `--hypothesis-seed=N` tries other examples."""
-    if config.getoption("--hypothesis-seed") is None and config.getoption("--hypothesis-profile") is None:
-        settings.load_profile("fixed")
+    """What must pass depends neither on luck nor on the clock; `--hypothesis-seed=N` tries other examples."""
+    if config.getoption("--hypothesis-profile") is None:
+        settings.load_profile("fixed" if config.getoption("--hypothesis-seed") is None else "timeless")
 
 
 def _follow(request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> None:
