@@ -192,8 +192,7 @@ class Rotate(Recordwise):
         """Those of a large file come out near enough."""
         if records.n >= LARGE:
             return None
-        closely = ground.plain or self._few(records)
-        return ColumnSums.of(records.original, law, records.w, closely, records.X.shape[1] > 1)
+        return ColumnSums.of(records.original, law, records.w, ground.plain or self._few(records))
 
     def _drawn(
         self,

@@ -18,9 +18,9 @@ their sum; fourth powers a share; counts so many errors."""
 TOLD = 0.1
 """A share of the largest value within which no unit tells it: a sum of r-th powers of which one record has a share s,
 and which is kept within u of itself, tells that record within u / (r s)."""
-LEAN, LEAN_GIVEN = 1.0, 4.0
-"""By how much log p rises with a unit of the fourth powers that one record has much of, with nothing given and with
-columns given to small groups: under the densities it falls by about as much."""
+LEAN = 1.0
+"""By how much log p rises with a unit of the fourth powers that one record has much of: under the densities it falls by
+about as much."""
 STEEP = 100.0
 """Beyond its unit log p falls by half of this times the square of what a sum of powers is beyond: no key has shapes
 that are far off, and the bell inside may be as wide as hiding a giant needs."""
@@ -63,13 +63,10 @@ class ColumnSums:
     goal: Array
 
     @classmethod
-    def of(
-        cls, Y: Array, law: Densities, w: Array | None = None, closely: bool = True, given: bool = False
-    ) -> ColumnSums | None:
+    def of(cls, Y: Array, law: Densities, w: Array | None = None, closely: bool = True) -> ColumnSums | None:
         """Of the original; None where it has too few records, or every value is as likely.
 
         closely: without it units are wide, there are no walls, and no records are counted.
-        given: whether there are given columns.
         """
         n, k = Y.shape
         known = np.array([law.known(j) for j in range(k)])
@@ -97,9 +94,7 @@ class ColumnSums:
         within = np.maximum(wide * FOURTH * (weight @ Z**4), 4 * TOLD * four)
         fourth = np.divide(1, within, out=np.zeros(k), where=inverse > 0)
         W = (U / np.sqrt(np.maximum(s, ALONE))) @ U.T / unit[:, None]
-        lean = np.concatenate(
-            [np.zeros(k), (LEAN_GIVEN if given and closely else LEAN) * (4 * TOLD * four > FOURTH * (weight @ Z**4))]
-        )
+        lean = np.concatenate([np.zeros(k), LEAN * (4 * TOLD * four > FOURTH * (weight @ Z**4))])
         made = cls(mean, inverse, W, fourth, cuts, count, w, STEEP if closely else 0.0, lean, np.zeros(0))
         return replace(made, goal=made._sums(Y[None], None if w is None else w[None])[0])
 

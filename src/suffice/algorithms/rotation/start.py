@@ -15,8 +15,9 @@ from suffice.algorithms.rotation.dealing import Strata
 from suffice.algorithms.rotation.densities import Densities
 from suffice.method.records import Records
 
-ROUNDS = 20
-"""Columns and moments are given back in turns so often: after that they stand."""
+ROUNDS, STANDS = 20, 1e-3
+"""Columns and moments are given back in turns so often, at most: they stand where a turn changes them by no more than
+so many standard deviations (root mean square)."""
 STARTS = 4
 """Of so many the one whose sums are nearest; where records are many, of fewer."""
 DRAWS, MOST = 20, 200_000
@@ -79,12 +80,14 @@ def _given_back(Y: Array, columns: list[Array], open_: Flags, pieces: list[_Piec
         for j, column in enumerate(columns):
             rows = np.flatnonzero(open_[:, j])
             drawn[rows[np.argsort(T[rows, j], kind="stable")], j] = column
-        T = np.empty_like(Y)
+        before, T = T, np.empty_like(Y)
         for piece in pieces:
             made = piece.with_moments(drawn[piece.rows])
             if made is None:
                 return None
             T[piece.rows] = made
+        if (((T - before) ** 2).mean(axis=0) <= STANDS**2 * T.var(axis=0)).all():
+            break
     return T
 
 
