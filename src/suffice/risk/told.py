@@ -53,10 +53,11 @@ class Told:
         """None where nothing is told, or there are too few values to judge by."""
         there = np.isfinite(y) & np.isfinite(guess)
         y, guess = y[there], guess[there]
-        spread, there = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0, (y != 0) | (column in dates)
-        if there.sum() < LEAST or not spread:
+        there = (y != 0) | (column in dates)
+        if there.sum() < LEAST or y.min() == y.max():  # what a constant seems to spread is rounding
             return None
-        r2 = max(0.0, 1 - float(((y - guess) ** 2).sum()) / spread)
+        spread = float(((y - y.mean()) ** 2).sum())
+        r2 = max(0.0, 1 - float(((y - guess) ** 2).sum()) / spread) if spread else 0.0
         within, y, guess = near(y, column in dates)[there], y[there], guess[there]
 
         def share(each: Array | float) -> float:
