@@ -102,7 +102,8 @@ class LeavingSample:
 
     @cached_property
     def Y(self) -> Array:
-        return np.column_stack([as_float(self.block.columns[name]) for name in self.design.confidential])
+        """Column by column, as they are looked at."""
+        return np.array([as_float(self.block.columns[name]) for name in self.design.confidential]).T
 
     @cached_property
     def traits(self) -> tuple[str, ...]:

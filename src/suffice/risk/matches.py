@@ -54,6 +54,6 @@ class Matches:
 
 def near(y: Array, date: bool = False) -> Array:
     """How far from its value a guess may be, and tell it; a date's distance from 1970 means nothing."""
-    if date:
-        return np.full(len(y), SPREAD * y.std())
-    return np.asarray(np.minimum(CLOSE * np.abs(y), SPREAD * y.std()))
+    apart = y - y.mean()
+    sd = np.sqrt(apart @ apart / max(1, len(y)))
+    return np.full(len(y), SPREAD * sd) if date else np.asarray(np.minimum(CLOSE * np.abs(y), SPREAD * sd))

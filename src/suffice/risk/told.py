@@ -51,23 +51,23 @@ class Told:
     @np.errstate(over="ignore", invalid="ignore")  # guesses may be anywhere
     def of(cls, column: str, y: Array, guess: Array, dates: tuple[str, ...] = ()) -> Told | None:
         """None where nothing is told, or there are too few values to judge by."""
-        there = np.isfinite(y) & np.isfinite(guess)
-        y, guess = y[there], guess[there]
+        y, guess = _where(np.isfinite(y) & np.isfinite(guess), y, guess)
         there = (y != 0) | (column in dates)
         if there.sum() < LEAST or y.min() == y.max():  # what a constant seems to spread is rounding
             return None
-        spread = float(((y - y.mean()) ** 2).sum())
-        r2 = max(0.0, 1 - float(((y - guess) ** 2).sum()) / spread) if spread else 0.0
-        within, y, guess = near(y, column in dates)[there], y[there], guess[there]
+        apart, gap = y - y.mean(), np.abs(y - guess)
+        spread = float(apart @ apart)
+        r2 = max(0.0, 1 - float(gap @ gap) / spread) if spread else 0.0
+        within, gap, y, guess = _where(there, near(y, column in dates), gap, y, guess)
 
-        def share(each: Array | float) -> float:
-            return float((np.abs(y - each) <= within).mean())
+        def share(gap: Array) -> float:
+            return float(np.count_nonzero(gap <= within) / len(gap))
 
-        found = cls(column, r2, share(guess), 0.0)
+        found = cls(column, r2, share(gap), 0.0)
         if found.telling:  # even if nothing is near by chance, which takes as long as all guesses to say
             rng = np.random.default_rng(0)
-            others = float(np.mean([share(rng.permutation(guess)) for _ in range(4)]))
-            found = replace(found, chance=max(others, share(float(np.median(y)))))
+            others = float(np.mean([share(np.abs(y - rng.permutation(guess))) for _ in range(4)]))
+            found = replace(found, chance=max(others, share(np.abs(y - np.median(y)))))
         return found if found.telling else None
 
     @property
@@ -82,6 +82,11 @@ class Told:
     @property
     def telling(self) -> bool:
         return self.gain >= TELLING[0] or self.r2 >= TELLING[1]
+
+
+def _where(there: Flags, *columns: Array) -> tuple[Array, ...]:
+    """Some records of the columns; of all, without a copy."""
+    return columns if there.all() else tuple(column[there] for column in columns)
 
 
 def by_given(sample: LeavingSample) -> tuple[Told, ...]:
@@ -187,7 +192,7 @@ def _in_logs(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
     numbers = [sample.numbers[name] for name, _ in columns if name in sample.numbers]
     logs = [log_size(x) for x in numbers]
     plain = np.column_stack([sample.X, *(column for _, column in columns)])
-    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(plain).all(axis=1)
+    guess, there = np.full_like(sample.Y, np.nan), np.isfinite(plain).all(axis=1)
     for y, out in zip(sample.Y.T, guess.T, strict=True):
         side = 1 if 2 * (y > 0).sum() >= np.isfinite(y).sum() - (y == 0).sum() else -1
         rows = np.flatnonzero((np.nan_to_num(side * y) > 0) & there)
@@ -211,7 +216,7 @@ def _by_products(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Arr
     """
     numbers = [sample.numbers[name] for name, _ in columns if name in sample.numbers]
     plain = np.column_stack([sample.X, *(column for _, column in columns)])
-    guess, there = np.full(sample.Y.shape, np.nan), np.asarray(np.isfinite(plain).all(axis=1))
+    guess, there = np.full_like(sample.Y, np.nan), np.asarray(np.isfinite(plain).all(axis=1))
     whole = np.isfinite(sample.Y) & there[:, None]
     alike: dict[bytes, list[int]] = {}  # columns with the same holes together
     for j, holds in enumerate(whole.T):
@@ -234,15 +239,20 @@ def _by_products(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Arr
 def _for_most(sample: LeavingSample, columns: list[tuple[str, Array]]) -> Array:
     """Fits to the half of the records that they fit best: the others, and codes of missing cells, hide nothing."""
     plain = np.column_stack([sample.X, *(column for _, column in columns)])
-    guess, there = np.full(sample.Y.shape, np.nan), np.isfinite(plain).all(axis=1)
+    guess, there = np.full_like(sample.Y, np.nan), np.isfinite(plain).all(axis=1)
     numbers = [sample.numbers[name] for name, _ in columns if name in sample.numbers]
-    for y, out in zip(sample.Y.T, guess.T, strict=True):
-        rows = np.flatnonzero(there & np.isfinite(y) & (y != 0))
+    alike: dict[bytes, list[int]] = {}  # columns with the same holes and zeros together
+    for j, y in enumerate(sample.Y.T):
+        alike.setdefault((there & np.isfinite(y) & (y != 0)).tobytes(), []).append(j)
+    for flags, together in alike.items():
+        rows = np.flatnonzero(np.frombuffer(flags, dtype=np.bool_))
         some = rows[np.all([usual(x[rows]) for x in numbers], axis=0)] if numbers else rows[:0]
         if len(some) > MANY * plain.shape[1] + LEAST:
             scale = np.linalg.norm(plain[some], axis=0)
-            X = plain / np.where(scale > 0, scale, np.inf)
-            _taken(out, some, X[some] @ trimmed_fit(X[some], y[some]), y[some])
+            X = plain[some] / np.where(scale > 0, scale, np.inf)
+            for j in together:
+                y = sample.Y[some, j]
+                _taken(guess[:, j], some, X @ trimmed_fit(X, y), y)
     return guess
 
 
@@ -256,7 +266,7 @@ def _in_proportion(sample: LeavingSample, names: Iterable[str]) -> Iterator[Arra
     """A column times the middle ratio: near for most records, though others may be far from every line."""
     for x in (sample.numbers[name] for name in names if name in sample.numbers):
         there = np.flatnonzero(np.isfinite(x) & (x != 0))
-        guess = np.full(sample.Y.shape, np.nan)
+        guess = np.full_like(sample.Y, np.nan)
         for y, out in zip(sample.Y.T, guess.T, strict=True):
             with np.errstate(over="ignore"):
                 ratios = y[there] / x[there]
@@ -284,7 +294,7 @@ def _of_neighbours(sample: LeavingSample, names: Iterable[str]) -> Iterator[Arra
         x = sample.numbers.get(name, np.empty(0))
         rows = np.flatnonzero(np.isfinite(x))
         if len(np.unique(x[rows])) > max(FEW, len(rows) / 2):
-            rows, guess = rows[np.argsort(x[rows], kind="stable")], np.full(sample.Y.shape, np.nan)
+            rows, guess = rows[np.argsort(x[rows], kind="stable")], np.full_like(sample.Y, np.nan)
             for y, out in zip(sample.Y.T, guess.T, strict=True):
                 order = rows[np.isfinite(y[rows])]
                 out[order[1:-1]] = (y[order[:-2]] + y[order[2:]]) / 2
@@ -324,7 +334,7 @@ def _fits(sample: LeavingSample, X: Array) -> Array:
     """What regression on the other records says of each: y less e / (1 - h); not a number where it says nothing."""
     Y, strata, design = sample.Y, sample.strata, sample.design
     there: Flags = np.asarray(np.isfinite(X).all(axis=1) & np.isfinite(Y).any(axis=1))
-    guess = np.full(Y.shape, np.nan)
+    guess = np.full_like(Y, np.nan)
     if strata is None:
         groups = [np.flatnonzero(there)]
     else:
