@@ -91,6 +91,17 @@ def dominated(frame: Frame) -> Frame:
     return frame.assign(k=np.where(frame.index < 12, "t", frame["a"]), y=y)
 
 
+def holes(frame: Frame, count: int = 2) -> Frame:
+    """The first records lack z."""
+    return frame.assign(z=frame["z"].where(frame.index >= count))
+
+
+def many_levels(frame: Frame) -> Frame:
+    """As many as are absorbed."""
+    parts = [firms().assign(k=frame["a"] + str(part)) for part in range(22)]
+    return pd.concat([frame, *parts], ignore_index=True)
+
+
 def pinned(frame: Frame) -> Frame:
     """Limits that leave twelve records no room; money has one decimal."""
     y, few = frame["y"].round(1), frame.index < 12
@@ -111,6 +122,7 @@ PINNED: Change = {
     "method": "rotate:sweeps=200",
 }
 GIANT = largest("y", 300)
+HOLES: Change = {"file": holes, "missing": "patterns"}
 ROTATE, D9, D5 = "rotate:sweeps=200", "residual-correlation:d=0.95", "residual-correlation:d=0.5"
 PLACES = [list(names) for names in ("ab", "bc", "cd")]
 CASES: dict[str, Case] = {
@@ -169,6 +181,26 @@ CASES: dict[str, Case] = {
         "stop",
         {"file": lambda f: GIANT(f).assign(k=np.arange(N) // 6 % 40), "given": "C(k)"},
         {"left out, larger classes": {"file": lambda f: f.assign(k=np.arange(N) % 6), "given": "C(k)"}},
+    ),
+    "degrees-of-freedom of patterns": Case(
+        "never",
+        {**HOLES, "smallest_pattern": 2, "given": "1"},
+        {"smallest_pattern": {"smallest_pattern": 20}},
+    ),
+    "group-size of patterns": Case(
+        "stop",
+        {**HOLES, "smallest_pattern": 2, "given": "1", "method": "fitted"},
+        {"smallest_pattern": {"smallest_pattern": 20}},
+    ),
+    "dominance of patterns": Case(
+        "stop",
+        {**HOLES, "file": lambda f: holes(dominated(f), 12), "smallest_pattern": 5},
+        {"smallest_pattern": {"smallest_pattern": 20}},
+    ),
+    "leverage of patterns": Case(
+        "warn",
+        {**HOLES, "file": lambda f: holes(f, 12), "given": "x", "smallest_pattern": 5},
+        {"smallest_pattern": {"smallest_pattern": 20}},
     ),
     "leverage": Case(
         "never",
@@ -342,6 +374,11 @@ CASES |= {
     "dominance of small cells": Case(
         "stop", {"file": dominated, "given": "C(k)"}, {"merge_below": {"merge_below": 20}, "dropped": {"given": "1"}}
     ),
+    "dominance of many levels": Case(
+        "stop",
+        {"file": lambda f: many_levels(dominated(f)), "given": "C(k)"},
+        {"merge_below": {"merge_below": 20}, "left out": {"file": lambda f: many_levels(dominated(f))[1:]}},
+    ),
     "explained-columns of cells": Case(
         "stop",
         {"file": lambda f: dominated(f).assign(y=np.where(f.index < 12, 1000.0, f["y"])), "given": "C(k)"},
@@ -421,6 +458,19 @@ def test_what_adds_up_is_restored() -> None:
 
 def test_every_rule_is_tried() -> None:
     assert {rule_of(name) for name in CASES} | ELSEWHERE == {*GUARDS}
+
+
+OPTIONS = {"of patterns": "smallest_pattern", "of groups": "small_groups", "of many levels": "merge_below"}
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if any(name.endswith(end) for end in OPTIONS)])
+def test_groups_are_joined_by_what_made_them(name: str) -> None:
+    """Any other option is refused, or is of no use."""
+    remedy = next(each.remedy for each in made(CASES[name].asked, Seed()).findings if each.rule == rule_of(name))
+    right = next(option for end, option in OPTIONS.items() if name.endswith(end))
+    wrong = {*OPTIONS.values()} - {right, "merge_below"}  # categories are joined in any group
+    assert right in remedy
+    assert not {option for option in wrong if option in remedy}
 
 
 def rule_of(name: str) -> str:

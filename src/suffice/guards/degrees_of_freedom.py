@@ -42,13 +42,14 @@ MEANING = {
 
 def _in_groups(kept: GroupSummary, level: Severity) -> Finding:
     groups = kept.thin[{"never": 0, "stop": 1, "warn": 2}[level]]
+    join = f"Join or drop small groups ({kept.joined_by})" if kept.joined_by else "Make larger groups"
     return Finding(
         "degrees-of-freedom",
         level,
         f"{count(groups, 'group')} of {kept.groups:,} by {kept.name} with too few degrees of freedom, the fewest "
         f"{_nu(kept)} for {count(kept.residual_rank, 'residual')}, in groups of {kept.smallest} records and more: "
         f"{MEANING[level]}.",
-        "Join or drop small groups (small_groups), use fewer given terms, or protect fewer columns together.",
+        f"{join}, use fewer given terms, or protect fewer columns together.",
         {"nu": _nu(kept), "groups": groups, "by": kept.name, "residual_rank": kept.residual_rank},
     )
 

@@ -71,13 +71,13 @@ def dominance(risk: Assessment) -> Finding | None:
 def _in_groups(worst: GroupSummary) -> Finding:
     by_variance = worst.narrow > worst.dominated
     how = "mean and variance" if by_variance else "total"
+    join = f"Join these groups with others ({worst.joined_by}), l" if worst.joined_by else "L"
     return Finding(
         RULE,
         "stop",
         f"{count(_groups(worst), 'group')} of {worst.groups:,} by {worst.name} whose {how} gives the largest "
         f"{worst.of} away to within 10 %, in some column.",
-        "Join these groups with others (small_groups, a larger smallest_group), leave the largest records out, or use "
-        "larger clusters.",
+        f"{join}eave the largest records out, or use larger clusters.",
         {"groups": _groups(worst), "of": worst.groups, "by": worst.name},
     )
 

@@ -23,12 +23,13 @@ def group_size(risk: Assessment) -> Finding | None:
         return None
     level: Severity = "stop" if worst.smallest < STOP else "warn"
     groups = worst.small[0] if level == "stop" else worst.small[1]
+    join = f"Join or drop small groups ({worst.joined_by}), or m" if worst.joined_by else "M"
     return Finding(
         "group-size",
         level,
         f"{count(groups, 'group')} of {worst.groups:,} by {worst.name} with fewer than "
         f"{STOP if level == 'stop' else WARN} {worst.of}s, the smallest {worst.smallest}: {_meaning(worst)}.",
-        "Join or drop small groups (small_groups, a larger smallest_group), or make clusters of 5 records and more.",
+        f"{join}ake clusters of 5 records and more.",
         {"smallest": worst.smallest, "groups": groups, "by": worst.name},
     )
 

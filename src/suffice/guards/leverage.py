@@ -37,7 +37,7 @@ def leverage(risk: Assessment) -> Finding | None:
 
 def leverage_remedy(risk: Assessment) -> str:
     term, request = risk.leverage.term, risk.request
-    groups = "Join or drop small groups (small_groups, a larger smallest_group); j" if request.grouped else "J"
+    groups = f"Join or drop small groups ({request.joined_by}); j" if request.joined_by else "J"
     enough = 5 if risk.weights.effective is None else 10  # of weighted records one has more than its share
     below = f"oin small categories (merge_below={max(enough, 2 * request.merged)})"
     return f"{groups}{below}, take log() of a skewed column, or drop {term or 'a term'}."

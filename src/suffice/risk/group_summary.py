@@ -60,6 +60,8 @@ class GroupSummary:
     """What sizes and totals are about: a record, or a unit, which may have several."""
     counted: int = 0
     """Groups in which one or two records have what a column of two values counts."""
+    joined_by: str = ""
+    """What of a request makes such groups larger, if anything does."""
 
     @property
     def totals(self) -> bool:
@@ -181,7 +183,15 @@ def _level(
         _groups(done, found, found.narrow & amounts, made) if covariance else 0,
         "record" if units is None else "unit",
         0 if made else int((found.few & ~amounts).any(axis=1).sum()),
+        joined_by(done.design, level.by, level.holes),
     )
+
+
+def joined_by(design: Design, by: tuple[str, ...], holes: bool) -> str:
+    """Groups that were named, levels of a factor and patterns of missing cells each have an option of their own."""
+    named = ["small_groups, a larger smallest_group"] if {*by} & {*design.roles.groups} else []
+    named += ["a larger merge_below"] if design.absorbed in by else []
+    return ", ".join(named + ["a larger smallest_pattern"] * holes)
 
 
 def _terms(promises: Sequence[Promise], level: Domain) -> int:
@@ -227,7 +237,9 @@ def _drawn_from(done: Protected, method: Method) -> Iterator[GroupSummary]:
     if isinstance(first, Synthetic) and first.learns:
         sizes = np.array([stratum.spread.rows for stratum in done.strata])
         name = ", ".join(done.design.roles.groups) or "draw"
-        yield GroupSummary(name, ("distribution",), len(sizes), int(sizes.min()), _small(sizes))
+        known = len(sizes), int(sizes.min()), _small(sizes)
+        larger = joined_by(done.design, tuple(done.design.roles.groups), done.design.roles.missing == "patterns")
+        yield GroupSummary(name, ("distribution",), *known, joined_by=larger)
 
 
 def _groups(done: Protected, found: Concentration, flags: NDArray[np.bool_], made: bool) -> int:

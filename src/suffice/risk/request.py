@@ -8,6 +8,7 @@ from typing import Self
 from suffice.design.bounds import observed
 from suffice.design.design import Design
 from suffice.method.method import Method
+from suffice.risk.group_summary import joined_by
 from suffice.seed import Seed
 
 
@@ -30,8 +31,8 @@ class Request:
     """Parts of the records are protected by methods of their own."""
     merged: int = 0
     """The `merge_below` that was asked for."""
-    grouped: bool = False
-    """Whether there are groups."""
+    joined_by: str = ""
+    """What makes its groups, or patterns of missing cells, larger, if there are any."""
     signs: bool = False
     """Whether bounds are to follow from the signs of the data."""
     mixed: bool = False
@@ -40,7 +41,8 @@ class Request:
     @classmethod
     def of(cls, method: Method, design: Design, seed: Seed, columns: tuple[str, ...]) -> Self:
         names, promises = design.confidential, method.kept
-        joined = design.roles.merge_below, bool(design.roles.groups)
+        roles = design.roles
+        joined = roles.merge_below, joined_by(design, tuple(roles.groups), roles.missing == "patterns")
         carried = method.independent, method.shared, method.asked()
         return cls(
             names,
@@ -50,7 +52,7 @@ class Request:
             columns,
             bool(method.apart_of),
             *joined,
-            observed(design.roles.bounds),
+            observed(roles.bounds),
             method.mixes and method.companion is not None,
         )
 
