@@ -322,6 +322,15 @@ def test_the_certificate_names_a_command_that_verifies(tmp_path: Path) -> None:
         assert text.split(". ")[0] in certificate.text()
 
 
+def test_of_two_files_nothing_is_said_of_how_one_was_made() -> None:
+    """A copy of the original without its weight was called new records, none of which stands for an old one."""
+    data = frame().assign(y=np.random.default_rng(1).normal(size=300))
+    found = verify(data, data[["y"]].sample(frac=1, random_state=1), Roles(confidential=["y"], weight="w"))
+    assert found.certificate.same_rows is None
+    assert found.certificate.summary.startswith("The release has 300 records. NOT everything")
+    assert "copies" in {each.rule for each in found.findings}
+
+
 def test_whole_numbers_do_not_let_other_columns_go() -> None:
     """Rounding moves what is rounded, by what rounding can: all else is as it was, or it is said."""
     rng, n = np.random.default_rng(1), 400

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from suffice import Blend, Margins, Roles, Seed, Synthesis, protect
+from suffice.errors import InputError
 from suffice.guards import GUARDS
 from suffice.guards.finding import SEVERITIES
 from suffice.release.release import Release
@@ -124,6 +125,7 @@ PINNED: Change = {
 GIANT = largest("y", 300)
 HOLES: Change = {"file": holes, "missing": "patterns"}
 ROTATE, D9, D5 = "rotate:sweeps=200", "residual-correlation:d=0.95", "residual-correlation:d=0.5"
+SIGNS: Change = {"bounds": {"y": (0, None), "z": (0, None)}, "method": ROTATE}
 PLACES = [list(names) for names in ("ab", "bc", "cd")]
 CASES: dict[str, Case] = {
     "leaf": Case(
@@ -338,7 +340,12 @@ CASES: dict[str, Case] = {
         {"file": lambda f: f.assign(y=f["x"] + 1e9)},
         {"an offset": {"file": lambda f: f.assign(y=f["x"])}},
     ),
-    "domain": Case("warn", {}, {"bounds and rotate": {"bounds": {"y": (0, None), "z": (0, None)}, "method": ROTATE}}),
+    "domain": Case("warn", {}, {"bounds and rotate": SIGNS}),
+    "domain of few negatives": Case(
+        "warn",
+        {"file": lambda f: f.assign(y=np.where(f.index < 3, -1.0, f["y"]))},
+        {"left out": {**SIGNS, "file": lambda f: f[3:]}, "corrected": {**SIGNS, "file": lambda f: f}},
+    ),
     "domain of zeros": Case(
         "warn",
         {"file": lambda f: f.assign(y=f["y"] * f["flag"]), "method": ["ipso", ROTATE], "bounds": "observed-sign"},
@@ -471,6 +478,14 @@ def test_groups_are_joined_by_what_made_them(name: str) -> None:
     wrong = {*OPTIONS.values()} - {right, "merge_below"}  # categories are joined in any group
     assert right in remedy
     assert not {option for option in wrong if option in remedy}
+
+
+def test_a_bound_that_the_original_leaves_is_refused_so_its_records_are_named() -> None:
+    case = CASES["domain of few negatives"]
+    with pytest.raises(InputError, match="leaves its own limits"):
+        made(case.asked | SIGNS, Seed())
+    remedy = next(each.remedy for each in made(case.asked, Seed()).findings if each.rule == "domain")
+    assert "correct or leave out those records first" in remedy
 
 
 def rule_of(name: str) -> str:

@@ -142,11 +142,12 @@ class Certificate(Exhibit):
     @property
     def summary(self) -> str:
         """One paragraph for a reader who knows nothing of the method."""
-        columns, many = ", ".join(self.confidential), f"{self.rows:,} {'new ' * (self.same_rows is None)}records"
+        drawn = self.same_rows is None and self.method != "unknown"
+        columns, many = ", ".join(self.confidential), f"{self.rows:,} {'new ' * drawn}records"
         said = [f"{self.file or 'The release'} has {many}."]
         if self.files:
             said = [f"Each of the {len(self.files)} files has {many}."]
-        if self.same_rows is None:
+        if drawn:
             said += [f"They were drawn anew in {columns}, and none of them stands for one of the original."]
         elif self.method != "unknown":
             rest = "; other columns are as they were" * any(claim.statistic == "given" for claim in self.claims)

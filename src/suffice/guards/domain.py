@@ -26,9 +26,11 @@ def domain(risk: Assessment) -> Finding | None:
     said += [f"Negative values multiply: {listed(more)}{free}."] * bool(more)
     said += ["They are not clipped, which would change what is kept."] * bool(words or more)
     said += [f"Exact zeros go: {listed(gone)}."] * bool(gone)
-    asked = f"Ask for bounds{' of these columns by name' * bool(more)} and use rotate, also after another method"
+    asked = "Ask for bounds and use rotate, also after another method"
     if risk.drawn:
         asked = "Ask for bounds and bootstrap, which reflects; or for as many records, with restore and rotate behind"
+    if more:  # the original itself must keep the bounds that are asked for
+        asked += "; where the original has negatives, correct or leave out those records first"
     ways = [asked] * bool(words or more) + ["rotate, alone, with zeros=kept leaves them in place" if gone else ""]
     remedy = "; ".join([*filter(None, ways), "or tell the users of the release."])
     return Finding(
