@@ -187,7 +187,7 @@ COLUMNS = {
         said=["log() of 'x'", "first in row 4"],
     ),
     "numbers stored as text": csv(text(columns(y=[f"{i:05d}" for i in range(N)])), "stored as text"),
-    "text alone": csv(text(columns(y=[f"{SECRET}{i}" for i in range(N)])), "'y' is text", "only numbers"),
+    "text alone": csv(text(columns(y=[f"{SECRET}{i}" for i in range(N)])), "'y' is text", "protects numbers"),
     "dates": of_y([datetime.date(2020, 1, 1)] * N, "'y' holds dates", "a year, an age"),
     "given dates": of_x([datetime.date(2020, 1, 1)] * N, "'x' holds dates"),
     "booleans": of_y([True, False] * 30, "'y' is text, categorical or boolean"),

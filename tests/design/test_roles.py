@@ -111,6 +111,7 @@ def test_a_list_with_a_call_in_it_is_pointed_to_the_formula():
     ("roles", "part"),
     [
         ({"confidential": ["region"]}, "'region' is text, categorical or boolean"),
+        ({"confidential": ["region"]}, "let synthesis, margins or loglinear draw it"),
         ({"confidential": ["founded"]}, "'founded' holds dates"),
         ({"confidential": ["blob"]}, "'blob' is of a kind that is not a number"),
         ({"confidential": ["turnover"], "weight": "region"}, "weight 'region' is not numeric"),

@@ -58,7 +58,9 @@ def test_a_hidden_one_is_its_owners_alone_until_it_is_whole(tmp_path, monkeypatc
 def test_fresh_and_by_force(folder):
     write(folder, b"one")
     assert found(folder) == both(b"one")
-    with pytest.raises(FileError, match="exists already"):
+    with pytest.raises(
+        FileError, match=r"exists already.\nChoose another name, or overwrite it: force=True \(--force\)"
+    ):
         write(folder, b"two")
     assert found(folder) == both(b"one")
     write(folder, b"two", force=True)

@@ -301,6 +301,14 @@ CASES: dict[str, Case] = {
     "residual-correlation": Case(
         "stop", {"method": D9}, {".7": {"method": "residual-correlation:d=0.7"}, "ipso": {"method": "ipso"}}
     ),
+    "residual-correlation of ranks": Case(
+        "stop", {"method": "rank-swap:p=0.05"}, {"p": {"method": "rank-swap:p=0.5"}, "ipso": {"method": "ipso"}}
+    ),
+    "canonical-correlation of noise": Case(
+        "stop",
+        {"method": "noise:delta=0.05"},
+        {"more noise": {"method": "noise:delta=3"}, "ipso": {"method": "ipso"}},
+    ),
     "canonical-correlation": Case(
         "stop",
         {"method": "romm:lam=0.02"},
@@ -429,6 +437,11 @@ CASES |= {
         {"looser": {"edits": ["y >= 0", "y <= 5000"]}},
         frozenset({"leverage"}),  # of the limits, which stay given
     ),
+    "unmoved-records that what is kept decides": Case(
+        "stop",
+        {"given": "C(alone)", "bounds": "observed-sign", "method": "rotate"},
+        {"merge_below": {"merge_below": 5}, "dropped": {"given": "1"}},
+    ),
     "unmoved-records of whole numbers": Case(
         "stop",
         {**PINNED, "file": lambda f: pinned(f.assign(y=f["y"].round())), "integer": ["y"]},
@@ -486,6 +499,20 @@ def test_a_bound_that_the_original_leaves_is_refused_so_its_records_are_named() 
         made(case.asked | SIGNS, Seed())
     remedy = next(each.remedy for each in made(case.asked, Seed()).findings if each.rule == "domain")
     assert "correct or leave out those records first" in remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("residual-correlation", "correlation of at most"),
+        ("residual-correlation of ranks", "a larger p"),
+        ("canonical-correlation of noise", "more noise"),
+        ("unmoved-records", "looser bounds"),
+        ("unmoved-records that what is kept decides", "merge_below"),
+    ],
+)
+def test_a_way_is_one_that_the_request_has(name: str, way: str) -> None:
+    assert way in next(each.remedy for each in made(CASES[name].asked, Seed()).findings if each.rule == rule_of(name))
 
 
 def rule_of(name: str) -> str:

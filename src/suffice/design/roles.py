@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 NUMERIC = ("float", "integer")
 UNFIT = {
-    "category": "is text, categorical or boolean, and only numbers can be protected. Name it in `given`, "
-    "`keep` or `identifiers`.",
-    "date": "holds dates, and only numbers can be protected. Replace it by a number (a year, an age).",
+    "category": "is text, categorical or boolean, and this method protects numbers. Name it in `given`, "
+    "`keep` or `identifiers`, or let synthesis, margins or loglinear draw it.",
+    "date": "holds dates, and this method protects numbers. Replace it by a number (a year, an age), or let synthesis "
+    "draw it.",
     "other": "is of a kind that is not a number. Replace it by a number, or leave it out.",
 }
 

@@ -42,7 +42,8 @@ class Draft:
             raise FileError(f"{escaped(self.target.name)} is a folder.\nName a file.")
         if self.target.exists() and not self.force:
             raise FileError(
-                f"{escaped(self.target.name)} exists already.\nChoose another name, or overwrite it with --force."
+                f"{escaped(self.target.name)} exists already.\n"
+                "Choose another name, or overwrite it: force=True (--force)."
             )
 
     def _open(self) -> int:
@@ -228,7 +229,7 @@ def keep_apart(written: Sequence[Labelled], kept: Sequence[Labelled]) -> None:
             if _same(target, source):
                 raise UsageError(
                     f"{what.capitalize()} is {which}: {escaped(target.name)}.\n"
-                    f"That file is never overwritten, not even with --force: choose another name."
+                    "That file is never overwritten, not even with force=True (--force): choose another name."
                 )
         for which, other in written[:number]:
             if _same(target, other):

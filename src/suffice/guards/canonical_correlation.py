@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suffice.algebra.canonical import chance
 from suffice.guards.finding import Finding, Severity
-from suffice.guards.residual_correlation import ALIKE, largest
+from suffice.guards.residual_correlation import ALIKE, FURTHER, largest
 from suffice.guards.wording import beyond, count, listed
 from suffice.risk.assessment import Assessment
 
@@ -60,4 +60,6 @@ def _remedy(risk: Assessment, level: Severity) -> str:
         return "Protect fewer columns together, use fewer given terms, or more records."
     if risk.request.independent and risk.zeros:
         return "Zeros that stay tell it: rotate with zeros=free, or IPSO; or protect fewer columns together."
-    return "Use IPSO or a smaller correlation; where nothing is carried over, protect fewer columns together."
+    if risk.request.independent or risk.request.d:
+        return "Use IPSO or a smaller correlation; where nothing is carried over, protect fewer columns together."
+    return FURTHER

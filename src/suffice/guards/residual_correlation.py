@@ -9,6 +9,8 @@ from suffice.guards.wording import beyond, share
 from suffice.risk.assessment import Assessment
 
 STOP, WARN = 0.9, 0.7
+FURTHER = "Let the method move records further (a smaller correlation, a larger p, more noise), or use IPSO."
+"""What heals where the method was told no correlation with the original."""
 ALIKE = 1e-6
 """Correlations this near to each other are one."""
 
@@ -28,7 +30,7 @@ def residual_correlation(risk: Assessment) -> Finding | None:
         "stop" if d > STOP else "warn",
         f"Released residuals follow the original ones with a correlation of {beyond(d, WARN)}: "
         f"{share(left)} of a residual standard deviation stays uncertain.",
-        f"Ask for a correlation of at most {WARN}, or use IPSO.",
+        f"Ask for a correlation of at most {WARN}, or use IPSO." if risk.request.d else FURTHER,
         {"d": d, "uncertain": left},
     )
 

@@ -179,7 +179,9 @@ def scores_target(
             f"The output is a key file: {escaped(target.name)}.\nA key is never overwritten: choose another name."
         )
     if target.exists() and not force:
-        raise FileError(f"{escaped(target.name)} exists already.\nChoose another name, or overwrite it with --force.")
+        raise FileError(
+            f"{escaped(target.name)} exists already.\nChoose another name, or overwrite it: force=True (--force)."
+        )
     return target
 
 
