@@ -97,7 +97,8 @@ def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
         chosen = stream.generator("hold-out", number).permutation(n)
         sides = [_some(done.rows, np.sort(places), needs) for places in (chosen[:half], chosen[half : 2 * half])]
         files = [stream.child(f"hold-out {number}:{file}") for file in range(min(model.sets, FILES))]
-        released = np.vstack([y for file in files for y in model.drawn(sides[0], design, file)])
+        trial = model.of_set(0, stream.child(f"hold-out {number}"))  # no numbers of the key
+        released = np.vstack([y for file in files for y in trial.drawn(sides[0], design, file)])
         levels = [name in done.rows.coding.levels for name in design.confidential]
         own = [np.column_stack([as_float(y) for y in side.gather(design.confidential).values()]) for side in sides]
         found.append(membership(*(_apart(Y, released, levels) for Y in (*own, released))).found)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from suffice.method.parameter import Count, Number, Switch, parameter
 from suffice.synthesis.model import ModelFit, Places, SynthesisModel
 from suffice.synthesis.variable import Board, Variable
 
-NEIGHBOURS = 5
+NEIGHBOURS = 6
 """Different values of a column, at least, for one to be drawn between others."""
 
 
@@ -61,6 +61,10 @@ class TreeFit(ModelFit):
     target: Variable
     smooth: bool
     smallest: int
+    ends: Array | None = None
+
+    def between(self, ends: Array) -> Self:
+        return replace(self, ends=ends)
 
     def draw(self, board: Board, n: int, draws: np.random.Generator, low: Array, high: Array) -> Array:
         leaf = self.tree.leaves(board.bins(self.names)) if self.names else np.zeros(n, dtype=np.int64)
@@ -69,7 +73,7 @@ class TreeFit(ModelFit):
 
         def drawn(rows: Places) -> Array:
             y = self.donors[first[rows] + (draws.random(len(rows)) * count[rows]).astype(np.int64)]
-            return smoothed(self.target, y, draws.random(len(rows))) if smooth else y
+            return smoothed(self.target, y, draws.random(len(rows)), self.ends) if smooth else y
 
         return self.inside(drawn, low, high)
 
@@ -79,8 +83,10 @@ class TreeFit(ModelFit):
         return {"leaf": self.smallest, "smooth": smooth or bool(self.target.levels)}
 
 
-def smoothed(target: Variable, y: Array, u: Array) -> Array:
+def smoothed(target: Variable, y: Array, u: Array, ends: Array | None = None) -> Array:
     """Values of few records, drawn evenly between two of their neighbours on either side; the ends move inside.
+
+    ends: what stands for each neighbour, where draws are so many that the values themselves would show
 
     >>> column = Variable.learn("y", np.arange(20.0), 0, None)
     >>> float(smoothed(column, np.array([19.0]), np.array([0.5]))[0])
@@ -92,7 +98,8 @@ def smoothed(target: Variable, y: Array, u: Array) -> Array:
     place = np.searchsorted(values, y).clip(max=len(values) - 1)
     rare = target.own[place] | (values[place] != y)  # those of other super-blocks are nobody's but theirs
     inner = place.clip(2, len(values) - 3)
-    low, high = values[inner - 1], values[inner + 1]
+    ends = values if ends is None else ends
+    low, high = ends[inner - 1], ends[inner + 1]
     new = target.on_grid(low + u * (high - low))
     if target.grid is not None:  # not the value itself again, if the grid has another one between the two
         up = np.where(u < 0.5, -target.grid, target.grid)

@@ -67,6 +67,10 @@ class LinearFit(ModelFit):
     root: Array
     sigma: float
     free: int
+    ends: Array | None = None
+
+    def between(self, ends: Array) -> Self:
+        return replace(self, ends=ends)
 
     def proper(self, draws: np.random.Generator) -> Self:
         sigma = self.sigma * np.sqrt(self.free / draws.chisquare(self.free))
@@ -83,7 +87,7 @@ class LinearFit(ModelFit):
         return self.inside(drawn, low, high)
 
     def _from_scores(self, z: Array, draws: np.random.Generator) -> Array:
-        return smoothed(self.target, self.target.values[self._places(z)], draws.random(len(z)))
+        return smoothed(self.target, self.target.values[self._places(z)], draws.random(len(z)), self.ends)
 
     def _places(self, z: Array) -> Places:
         """Which of the column's values stand at these scores."""

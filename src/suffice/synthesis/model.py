@@ -153,6 +153,10 @@ class ModelFit(ABC):
         """With parameters drawn from their posterior."""
         return self
 
+    def between(self, ends: Array) -> Self:
+        """ends: numbers that stand for the column's values, where it is drawn between two of them"""
+        return self
+
     @property
     def facts(self) -> Mapping[str, Any]:
         """What guards should know: counts."""
@@ -167,6 +171,9 @@ class MixtureFit(ModelFit):
 
     def proper(self, draws: np.random.Generator) -> Self:
         return replace(self, fits=tuple(fit.proper(draws) for fit in self.fits))
+
+    def between(self, ends: Array) -> Self:
+        return replace(self, fits=tuple(fit.between(ends) for fit in self.fits))
 
     def draw(self, board: Board, n: int, draws: np.random.Generator, low: Array, high: Array) -> Array:
         which, y = draws.integers(len(self.fits), size=n), np.empty(n)

@@ -19,6 +19,7 @@ from suffice.design.edits import Edit
 from suffice.errors import InfeasibleError, InputError, count_of
 from suffice.rows.bridge import arrow
 from suffice.rows.rows import Block
+from suffice.seed import Stream
 from suffice.synthesis.model import ModelFit, ModelFits, SynthesisModel
 from suffice.synthesis.rule import SkipRule
 from suffice.synthesis.variable import Board, Variable
@@ -103,6 +104,12 @@ class Sequential:
     def proper(self, draws: np.random.Generator) -> Self:
         """With parameters drawn from their posteriors."""
         stages = [replace(each, fit=each.fit and each.fit.proper(draws)) for each in self.stages]
+        return replace(self, stages=tuple(stages))
+
+    def between(self, stream: Stream) -> Self:
+        """With numbers that stand for the values that others are drawn between."""
+        ends = {each.name: self.variables[each.name].ends(stream.generator(each.name)) for each in self.stages}
+        stages = [replace(each, fit=each.fit and each.fit.between(ends[each.name])) for each in self.stages]
         return replace(self, stages=tuple(stages))
 
     @property

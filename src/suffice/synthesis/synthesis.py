@@ -119,15 +119,18 @@ class Synthesis(Rowwise):
 
     imputation: tuple[int, Stream | None] = field(default=(0, None), repr=False, compare=False)
     """Which of them a file is of, and the numbers that belong to it, without which it is for trials."""
+    ends: Stream | None = field(default=None, repr=False, compare=False)
+    """The numbers that stand for values which others are drawn between, the same in all files."""
 
     @property
     def sets(self) -> int:
         return self.m * (self.r or 1)
 
     def of_set(self, number: int, stream: Stream) -> Synthesis:
+        ends = replace(self, ends=stream.child("ends"))
         if self.r is None:
-            return self
-        return replace(self, imputation=(number // self.r, stream.child(f"imputation {number // self.r}")))
+            return ends
+        return replace(ends, imputation=(number // self.r, stream.child(f"imputation {number // self.r}")))
 
     @property
     def redraws(self) -> bool:
@@ -275,7 +278,7 @@ class Synthesis(Rowwise):
     def drawn(self, rows: Rows, design: Design, stream: Stream, model: Sequential | None = None) -> Iterator[Array]:
         """New values, run by run; model: fitted to other rows than these, whose given columns are all that counts"""
         needs = () if model is None else ("", *model.given)
-        model = model or self.learnt(rows, design)
+        model = (model or self.learnt(rows, design)).between(self.ends or TRIALS)
         if self.proper:
             model = model.proper(stream.generator("parameters"))
 

@@ -101,6 +101,20 @@ class Variable:
         """Which values are those of a few records only."""
         return np.asarray((self.counts if self.different is None else self.different) < SHARED)
 
+    def ends(self, draws: np.random.Generator) -> Array:
+        """A number for every value, between the middles of it and its neighbours; the outer ones move inside.
+
+        They are drawn once for all files: however many records are drawn between two of them, they show, and not the
+        values.
+        """
+        y = self.values
+        if self.levels or len(y) < 4:
+            return y
+        middle = (y[1:] + y[:-1]) / 2
+        low, high = np.concatenate([y[:2], middle[1:]]), np.concatenate([middle[:-1], y[-2:]])
+        high[:2], low[-2:] = y[1:3], y[-3:-1]
+        return self.on_grid(low + draws.random(len(y)) * (high - low))
+
     def counted(self, y: Array, once: Array) -> Variable:
         """The same, where only some records count."""
         if self.levels or not len(self.values):
