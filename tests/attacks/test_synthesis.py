@@ -111,6 +111,18 @@ def test_names_are_no_category() -> None:
     assert levels(permuted)["rare-values"] == "stop"
 
 
+@pytest.mark.parametrize("other", ["none", None])
+def test_names_of_some_are_names(other: str | None, tmp_path) -> None:
+    """Nine in ten have none, and all names leave."""
+    data = people().assign(remark=[f"person {i}" if i < 30 else other for i in range(300)])
+    release = protect(data, Roles(confidential=["remark", "income"]), Synthesis())
+    shown = {name for frame in release.frames for name in frame.remark.dropna()} - {"none"}
+    assert len(shown) > 25
+    assert levels(release)["rare-values"] == "stop"
+    with pytest.raises(GuardError, match="rare-values"):
+        release.write(tmp_path / "out.csv")
+
+
 @pytest.mark.parametrize(
     ("few", "method"),
     [

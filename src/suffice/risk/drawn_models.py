@@ -31,6 +31,8 @@ SHOWN = 20
 """Levels of a category that a distance counts."""
 FEW, LIKE_NAMES = 2, 0.2
 """A level of so many records is theirs; a category of which so many records have such levels is a name."""
+LEVELS = 10
+"""More of such levels than these are names, too, if they are most of all: the other records may have none."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class DrawnModels:
             y = as_float(done.rows.gather([name])[name])
             values, counts = np.unique(y, return_counts=True)
             if name in levels:
-                names += [name] if counts[counts <= FEW].sum() > LIKE_NAMES * len(y) else []
+                names += [name] if _like_names(counts[values > 0]) else []
             elif name in facts.get("rough", ()):  # what may be drawn counts, not what this key has drawn
                 own = (counts == 1) & (values != done.rows.coding.holes.get(name))
                 handed |= {name: int(own.sum())} if own.any() else {}
@@ -79,6 +81,12 @@ class DrawnModels:
         if not facts:
             return cls(handed=handed, names=tuple(names))
         return cls(facts["leaf"], handed, tuple(names), *_trials(done, model))
+
+
+def _like_names(counts: NDArray[np.int64]) -> bool:
+    """Whether a fifth of the records that have a level, or most of many levels, are alone with theirs, or nearly."""
+    rare = counts <= FEW
+    return bool(counts[rare].sum() > LIKE_NAMES * counts.sum() or rare.sum() > max(LEVELS, 0.5 * len(counts)))
 
 
 def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
