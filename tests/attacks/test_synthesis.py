@@ -103,6 +103,20 @@ def test_values_do_not_show_as_edges_of_a_thousand_draws_each(model: str) -> Non
     assert found(own, drawn) < found(other, drawn) + 0.15
 
 
+@pytest.mark.parametrize("model", ["kernel", "kernel:width=0.000000001"])
+def test_a_kernel_hides_who_is_far_from_all_others(model: str) -> None:
+    """Where most values are alike it is narrow: the giant is in the release within 3 %, or to the last digit."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"size": rng.normal(size=2000), "income": np.exp(rng.normal(8, 0.1, 2000))})
+    data.loc[7, "income"] = giant = 3.21e6
+    release = protect(data, Roles(confidential=["size", "income"]), Synthesis(m=20, models=model))
+    released = np.concatenate([frame.income for frame in release.frames])
+    assert not (np.abs(released - giant) < 0.2 * giant).any()
+    y = np.sort(data.income.to_numpy())
+    near = y[np.searchsorted(y, released - 1e-4).clip(max=len(y) - 1)]
+    assert (np.abs(released - near) < 1e-4).mean() < 0.01
+
+
 def test_names_are_no_category() -> None:
     data = people().assign(town=[f"person {i}" for i in range(300)])
     assert levels(drawn(Cart(), data))["rare-values"] == "stop"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.method.parameter import Number, parameter
+from suffice.synthesis.cart import NEIGHBOURS, smoothed
 from suffice.synthesis.linear import Linear, LinearFit
 from suffice.synthesis.model import Passes, SynthesisModel
 from suffice.synthesis.variable import Board, Variable
@@ -24,7 +26,8 @@ class Kernel(SynthesisModel):
 
         t* = c + (t_(u) - c + h e) / sqrt(1 + h^2 / v),   u = Phi(score),   h = .9 width min(sd, iqr / 1.34) n^(-1/5)
 
-    c and v being mean and variance of t. Values that ten records or more have are heaps, and stay.
+    c and v being mean and variance of t. Values that ten records or more have are heaps, and stay; those that the
+    kernel is too narrow to hide among their neighbours are drawn between these, as by trees.
 
     width: of the kernel, in those of Silverman's rule
 
@@ -67,8 +70,18 @@ class KernelFit(LinearFit):
         new = self.target.on_grid(self.size * np.sinh(t))
         if self.target.values[0] >= 0:
             new = np.abs(new)
-        return np.where(self.target.own[place], new, y)
+        between = smoothed(self.target, y, draws.random(len(z)), self.ends)
+        return np.where(self.target.own[place], np.where(self._apart[place], between, new), y)
+
+    @cached_property
+    def _apart(self) -> Flags:
+        """Which values lie farther from the next ones than the kernel reaches."""
+        t = np.arcsinh(self.target.values / self.size)
+        if len(t) < NEIGHBOURS:
+            return np.zeros(len(t), dtype=bool)
+        first = np.arange(len(t)).clip(2, len(t) - 3) - 2
+        return np.asarray(t[first + 4] - t[first] > 4 * self.h)
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        return {"smooth": self.h > 0}
+        return {"smooth": self.h > 0 and len(self.target.values) >= NEIGHBOURS}
