@@ -266,6 +266,7 @@ def test_odd_files_have_a_result(data: pd.DataFrame, models: str | None) -> None
         ({"models": {"incom": "cart"}}, "not confidential. Did you mean 'income'"),
         ({"models": {"sex": "linear"}}, "linear does not draw a category"),
         ({"rules": "smoke is no"}, "not understood"),
+        ({"rules": 'smoke == "no" -> income = inf'}, "not understood"),
         ({"rules": 'smoke == "no" -> region = 1'}, "not confidential"),
         ({"where": "income >"}, "ends too early"),
         ({"where": "wealth > 3"}, "neither confidential nor given"),
@@ -279,7 +280,8 @@ def test_what_cannot_be_meant_is_refused(given: dict[str, object], said: str) ->
 def test_a_region_without_records_and_rules_in_a_circle_are_refused() -> None:
     with pytest.raises(InputError, match="No record fulfils"):
         drawn(people(60), Synthesis(where="income > 1000000"))
-    for rule, said in (("age = 1.5", "whole numbers"), ("born = 3", "dates"), ("sex = 'x'", "no such level")):
+    whole = ("age = 1.5", "whole numbers"), ("age = 1e300", "whole numbers")
+    for rule, said in (*whole, ("born = 3", "dates"), ("sex = 'x'", "no such level")):
         with pytest.raises(InputError, match=said):
             drawn(people(60), Synthesis(rules=f'smoke == "no" -> {rule}'))
     rules = ['smoke == "no" -> cigarettes = -8', "cigarettes == -8 -> smoke = 'no'"]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from suffice.design.condition import parse as condition
 from suffice.errors import InputError, UsageError
 
+WHOLE = 2.0**53
+"""Whole numbers are told apart up to this."""
 WRITTEN = 'Write it as: smoke == "NO" -> nociga = -8, with a number, text in quotes, or missing.'
 QUOTES = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 SETTLED = re.compile(r"\s*(?:`([^`]+)`|([^\s=`]+))\s*=\s*(.+?)\s*", re.DOTALL)
@@ -40,7 +43,7 @@ class SkipRule:
         """whole: whether the column counts in whole numbers; dates: columns of dates, whose numbers nobody sees"""
         if self.column in dates and self.value is not None:
             raise InputError(f"The rule {self.text!r}: {self.column!r} holds dates: rules only leave these missing.")
-        if whole and isinstance(self.value, float) and not self.value.is_integer():
+        if whole and isinstance(self.value, float) and not (self.value.is_integer() and abs(self.value) <= WHOLE):
             raise InputError(f"The rule {self.text!r}: {self.column!r} holds whole numbers.")
 
     def number(self, levels: Sequence[str] | None, hole: float | None) -> float:
@@ -76,6 +79,8 @@ def _value(text: str, written: str) -> float | str | None:
     if written == "missing":
         return None
     try:
-        return float(written)
+        if isfinite(number := float(written)):
+            return number
     except ValueError:
-        raise UsageError(f"The rule {text!r} is not understood. {WRITTEN}") from None
+        pass
+    raise UsageError(f"The rule {text!r} is not understood. {WRITTEN}")
