@@ -186,6 +186,17 @@ def test_files_together_tell_more_than_one_and_little_where_splits_must_tell_mor
     assert found(5, 2.0) < min(0.05, 0.7 * five)
 
 
+def test_many_files_and_files_of_many_records_are_looked_at_together() -> None:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(800, 1)) + rng.normal(size=(800, 3)), columns=list("abc"))
+    roles, key = Roles(confidential=list("abc")), Seed.for_tests(1)
+    one, many, long = (
+        protect(data, roles, method, seed=key).assessment.models.found
+        for method in (Synthesis(m=1), Synthesis(m=20), Synthesis(m=1, records=16_000))
+    )
+    assert min(many, long) > 1.5 * one, (one, many, long)
+
+
 def test_records_that_are_not_replaced_are_found_by_what_is_known_of_them() -> None:
     """Who knows income and town of a person reads his job off a file in which only large incomes are drawn."""
     data = people()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FALSE = 0.01
 HALF, RECORDS, SPLITS, FEWEST = 2000, 4000, 4, 40
 """Records that a trial is fitted to, at most; of all trials, about; trials, at most; records that it takes."""
-FILES = 5
-"""Files of a trial, at most: those that are released together are looked at together."""
+FILES = 20
+"""Files of a trial, at most: those that leave together are looked at together, and one of many records is many."""
 SHOWN = 20
 """Levels of a category that a distance counts."""
 FEW, LIKE_NAMES = 2, 0.2
@@ -104,13 +104,19 @@ def _trials(done: Protected, model: Synthesis) -> tuple[float, float]:
     for number in range(splits):
         chosen = stream.generator("hold-out", number).permutation(n)
         sides = [_some(done.rows, np.sort(places), needs) for places in (chosen[:half], chosen[half : 2 * half])]
-        files = [stream.child(f"hold-out {number}:{file}") for file in range(min(model.sets, FILES))]
+        files = [stream.child(f"hold-out {number}:{file}") for file in range(_files(model, n))]
         trial = model.of_set(0, stream.child(f"hold-out {number}"))  # no numbers of the key
         released = np.vstack([y for file in files for y in trial.drawn(sides[0], design, file)])
         levels = [name in done.rows.coding.levels for name in design.confidential]
         own = [np.column_stack([as_float(y) for y in side.gather(design.confidential).values()]) for side in sides]
         found.append(membership(*(_apart(Y, released, levels) for Y in (*own, released))).found)
     return float(np.mean(found)), sqrt(2 * FALSE * (1 - FALSE) / (half * splits))
+
+
+def _files(model: Synthesis, n: int) -> int:
+    """As many as there are draws for each record."""
+    share = 1.0 if model.records is None else model.records / n
+    return int(np.clip(ceil(model.sets * share), 1, FILES))
 
 
 def _some(rows: Rows, places: NDArray[np.int64], names: Sequence[str]) -> Rows:
