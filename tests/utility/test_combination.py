@@ -86,6 +86,17 @@ def test_full_files_of_the_sample_alone(k: int):
         assert (rubin(files) > 1.3).all()
 
 
+@pytest.mark.parametrize("k", [100, 200])
+def test_one_file_of_the_sample_alone(k: int):
+    """With drawn parameters their variance comes to that of the cells."""
+    for proper, right, wrong in ((False, "T_s", "T_d"), (True, "T_d", "T_s")):
+        q, u = Repeats(5000, 1, 100, k, seed=10, every=False).full(proper=proper, known=False)
+        found = {rule: RULES[rule](q, u, k / 100, inf) for rule in (right, wrong)}
+        ratio = {rule: (one.variance.mean(axis=0) / one.mean.var(axis=0))[1] for rule, one in found.items()}
+        assert ratio[right] == pytest.approx(1, abs=BAND)
+        assert abs(ratio[wrong] - 1) > 2 * BAND
+
+
 def test_files_of_two_stages():
     q, u = Repeats(2000, 4, 120, seed=6, every=False).two_stage(3)
     found = RULES["T_M"](q, u, 1.0, 118)
@@ -123,7 +134,7 @@ def test_a_statistic_that_is_kept_has_the_interval_of_the_original():
     assert test.p == pytest.approx(stats.f.sf(49 / 4, 2, 20))
 
 
-@pytest.mark.parametrize(("rule", "share"), [("T_p", 1.0), ("T_f", 1.0), ("T_s", 2.0)])
+@pytest.mark.parametrize(("rule", "share"), [("T_p", 1.0), ("T_f", 1.0), ("T_s", 2.0), ("T_d", 2.0)])
 def test_one_estimand_is_tested_jointly_as_by_itself(rule: str, share: float):
     rng = np.random.default_rng(8)
     q, u = rng.normal(1, 3, size=(4, 1)), rng.uniform(1, 2, size=(4, 1))

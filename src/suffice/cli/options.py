@@ -93,7 +93,7 @@ Workers = Annotated[int | None, _option("N", "Processes; they do not change a di
 
 Formula = Annotated[str, _option("TEXT", "The analysis: 'income ~ C(sex) + age', or with lm:, glm-binomial: before.")]
 RuleName = Annotated[
-    str | None, _option("NAME", "T_p, T_f, T_s or T_o, for files that have no certificate beside them.")
+    str | None, _option("NAME", "T_p, T_f, T_s, T_d or T_o, for files that have no certificate beside them.")
 ]
 Records = Annotated[
     int | None, _option("N", "Records of the original, where files without a certificate have another number.")

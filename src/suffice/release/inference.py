@@ -20,9 +20,10 @@ from suffice.report.page import render
 from suffice.utility.combination import JointTest
 
 WORDS = {
-    "T_p": "T_p = u + b/m: records drawn given what stays, or exact, or all from the sample",
+    "T_p": "T_p = u k/n + b/m: records drawn given what stays, or exact, or all from the sample",
     "T_f": "T_f = (1 + 1/m) b - u: samples of synthetic populations",
     "T_s": "T_s = u (k/n + 1/m): all columns drawn with the fitted parameters",
+    "T_d": "T_d = u (k/n + (1 + k/n)/m): all columns drawn, and the parameters too",
     "T_M": "T_M = (1 + 1/m) B - b/r + u: missing cells imputed, then replaced",
     "T_o": "T_o = u: one file analysed as if it were the original",
 }

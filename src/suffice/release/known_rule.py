@@ -40,7 +40,7 @@ class KnownRule:
             if not made or exact:
                 return cls("T_o", notes=("right for what the certificate lists as kept, and for nothing else",))
             alone = "one file tells nothing of the variance between files: the error is that of all cells drawn anew"
-            return cls("T_s", notes=(alone, *few))
+            return cls("T_d" if made.get("proper") else "T_s", notes=(alone, *few))
         if stages > 1:
             if few:
                 raise UsageError(f"Files of two stages are pooled all together: {told} of them, and {m} are given.")
@@ -61,7 +61,7 @@ class KnownRule:
                 f"No certificate is beside the files, so that the rule is not known.{suggest(rule or '', allowed)}\n"
                 f"Say rule (--rule): {', '.join(allowed)}. T_p for partially synthetic files."
             )
-        if m == 1 and rule not in ("T_s", "T_o"):
+        if m == 1 and rule not in ("T_s", "T_d", "T_o"):
             raise UsageError(f"{rule} needs two files at least: one tells nothing of the variance between them.")
         if records is not None and (isinstance(records, bool) or not isinstance(records, int) or records < 1):
             raise UsageError("records (--records) is how many the original has: a whole number from 1.")

@@ -36,7 +36,7 @@ def pool(
     files: a release, or a list of its files; the rule is read from the certificate beside the first.
     analysis: "income ~ C(sex) + age" (also "glm-binomial: ..."); or a function of a frame that gives (estimates, their
         variances or covariance matrix) or a fit with `params` and `cov_params()`; or a list of these, one a file.
-    rule: T_p, T_f, T_s or T_o, for files that have no certificate; never asked of those that have.
+    rule: T_p, T_f, T_s, T_d or T_o, for files that have no certificate; never asked of those that have.
     records: of the original, where files without a certificate have another number of them.
     level: of the intervals.
     encoding: of text files that are not UTF-8.

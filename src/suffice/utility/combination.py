@@ -89,6 +89,19 @@ def simple(q: Array, u: Array, share: float = 1.0, most: float = inf) -> Combina
     return Combination(mean, within * (share + 1 / len(q)), np.full(mean.shape, most), none)
 
 
+def simple_drawn(q: Array, u: Array, share: float = 1.0, most: float = inf) -> Combination:
+    """As T_s where the parameters were drawn too: their variance is that of the original's estimates, u k/n.
+
+    T_d = u (k/n + (1 + k/n)/m)                                             Raab, Nowok & Dibben (2016)
+
+    >>> float(simple_drawn(np.array([1.0]), np.array([1.0])).variance)
+    3.0
+    """
+    added = u.mean(axis=0) * share / len(q)
+    found = simple(q, u, share, most)
+    return Combination(found.mean, found.variance + added, found.freedom, found.raised)
+
+
 def alone(q: Array, u: Array, share: float = 1.0, most: float = inf) -> Combination:
     """Where every release has the original's own value: T_o = u, which is T_p at b = 0, and one release is enough."""
     mean = q.mean(axis=0)
@@ -114,7 +127,14 @@ def two_stage(q: Array, u: Array, share: float = 1.0, most: float = inf) -> Comb
     return Combination(mean, T, _capped(freedom, most), raised)
 
 
-RULES: Mapping[str, Rule] = {"T_p": partial, "T_f": full, "T_s": simple, "T_o": alone, "T_M": two_stage}
+RULES: Mapping[str, Rule] = {
+    "T_p": partial,
+    "T_f": full,
+    "T_s": simple,
+    "T_d": simple_drawn,
+    "T_o": alone,
+    "T_M": two_stage,
+}
 
 
 @dataclass(frozen=True)
@@ -135,7 +155,7 @@ def joint_test(rule: str, q: Array, U: Array, share: float = 1.0, most: float = 
     w = 4 + (t - 4) (1 + s (1 - 2/t) / r)^2, or t (1 + 1/k) (1 + s / r)^2 / 2 where t <= 4.
 
     T_p: c = 1/m, d = 1 + r, s = 1. T_f: c = 1 + 1/m, d = r - 1, s = -1, undefined where r <= 1. T_s: d = 1 +
-    n / (k m), T_o: d = 1, and w that of the analysis. Reiter (2005), section 3.
+    n / (k m), T_d: d = 1 + (1 + n/k) / m, T_o: d = 1, and w that of the analysis. Reiter (2005), section 3.
     """
     from scipy.special import fdtrc
 
@@ -145,8 +165,8 @@ def joint_test(rule: str, q: Array, U: Array, share: float = 1.0, most: float = 
     if not k or not np.isfinite(within).all() or np.linalg.matrix_rank(within, hermitian=True) < k:
         return JointTest(estimands=k, why="the covariance matrix of the estimates has no inverse")
     size = float(mean @ np.linalg.solve(within, mean)) / k
-    if rule in ("T_s", "T_o"):
-        d, w = 1 + (1 / (m * share) if rule == "T_s" else 0.0), most
+    if rule in ("T_s", "T_d", "T_o"):
+        d, w = 1 + {"T_s": 1 / share, "T_d": 1 + 1 / share, "T_o": 0.0}[rule] / m, most
     else:
         c, s = (1 + 1 / m, -1.0) if rule == "T_f" else (1 / m, 1.0)
         between = (q - mean).T @ (q - mean) / (m - 1)
