@@ -109,6 +109,16 @@ def test_files_of_two_stages():
     assert covered == pytest.approx(0.955, abs=0.025)
 
 
+def test_a_two_stage_variance_near_zero_has_an_interval_with_ends():
+    q, u = Repeats(2000, 2, 120, seed=6, every=False).two_stage(2)
+    found = RULES["T_M"](q, u, 1.0, 118)
+    half = stats.t.ppf(0.975, found.freedom) * np.sqrt(found.variance)
+    covered = (np.abs(found.mean - list(ESTIMANDS.values())[:3]) <= half).mean(axis=0)
+    assert found.freedom.min() == 1
+    assert half.max() < 10
+    assert covered.min() > 0.94
+
+
 @pytest.mark.parametrize(("rule", "kind"), [("T_p", "partial"), ("T_f", "full")])
 def test_intervals_cover(rule: str, kind: str):
     q, u = getattr(Repeats(2000, 5, 60, seed=7), kind)()

@@ -12,7 +12,7 @@ from suffice.algebra.array import Array, Flags
 from suffice.utility.analysis import Estimates
 
 LEAST_FREEDOM = 1.0
-"""Of T_f: with less, the interval of a T_f near zero has no end that a number can hold."""
+"""Of T_f and T_M: with less, the interval of one near zero has no end that a number can hold."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,7 +124,7 @@ def two_stage(q: Array, u: Array, share: float = 1.0, most: float = inf) -> Comb
     T = B - b + within
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = T**2 / (B**2 / (m - 1) + b**2 / (m * (r - 1)))
-    return Combination(mean, T, _capped(freedom, most), raised)
+    return Combination(mean, T, _capped(np.maximum(freedom, LEAST_FREEDOM), most), raised)
 
 
 RULES: Mapping[str, Rule] = {
