@@ -108,8 +108,15 @@ def test_two_stages_take_their_files_in_order(tmp_path):
     q, u = (np.array([[each[part]] for each in map(mean, frames)]).reshape(3, 2, 1) for part in (0, 1))
     found = pool(paths, mean)
     assert found.errors**2 == pytest.approx(RULES["T_M"](q, u, 1.0, np.inf).variance)
-    with pytest.raises(UsageError, match="all together"):
-        pool(paths[:4], mean)
+    for some in (paths[:4], paths[:1]):
+        with pytest.raises(UsageError, match="all together"):
+            pool(some, mean)
+
+
+def test_one_imputation_is_not_pooled(tmp_path):
+    paths = written(tmp_path, [frame(1), frame(2)], kind="partial", m=1, two_stage=2)
+    with pytest.raises(UsageError, match="One imputation"):
+        pool(paths, mean)
 
 
 def mean(data: pd.DataFrame) -> tuple[float, float]:

@@ -36,15 +36,19 @@ class KnownRule:
     def _read(cls, made: Mapping[str, Any], m: int) -> KnownRule:
         exact, stages = bool(made.get("exact")), int(made.get("two_stage") or 1)
         few = () if m == (told := int(made.get("m") or m) * stages) else (f"{m} of {told} files are used",)
+        if stages > 1:
+            if few:
+                raise UsageError(f"Files of two stages are pooled all together: {told} of them, and {m} are given.")
+            if m == stages:
+                raise UsageError(
+                    "One imputation tells nothing of the variance between imputations.\nAsk for two at least: m=2."
+                )
+            return cls("T_M", stages=stages)
         if m == 1:
             if not made or exact:
                 return cls("T_o", notes=("right for what the certificate lists as kept, and for nothing else",))
             alone = "one file tells nothing of the variance between files: the error is that of all cells drawn anew"
             return cls("T_d" if made.get("proper") else "T_s", notes=(alone, *few))
-        if stages > 1:
-            if few:
-                raise UsageError(f"Files of two stages are pooled all together: {told} of them, and {m} are given.")
-            return cls("T_M", stages=stages)
         if exact or made.get("kind") != "full" or not made.get("frame"):
             return cls("T_p", notes=few)
         if made.get("proper"):
