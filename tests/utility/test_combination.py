@@ -163,6 +163,15 @@ def test_a_joint_test_that_is_not_defined_says_so():
     assert "two stages" in joint_test("T_M", q, U).why
 
 
+def test_units_do_not_matter_to_the_joint_test():
+    rng = np.random.default_rng(11)
+    q, A = rng.normal(size=(5, 2)), rng.normal(size=(2, 2))
+    units = np.array([1.0, 1e-9])
+    one = joint_test("T_p", q, np.broadcast_to(A @ A.T, (5, 2, 2)))
+    other = joint_test("T_p", q * units, np.broadcast_to(A @ A.T, (5, 2, 2)) * np.outer(units, units))
+    assert (other.statistic, other.freedom, other.p) == pytest.approx((one.statistic, one.freedom, one.p))
+
+
 def test_the_joint_test_has_its_size():
     rng, m, k, repeats = np.random.default_rng(9), 10, 3, 1000
     U = np.broadcast_to(np.eye(k), (m, k, k))

@@ -162,6 +162,9 @@ def joint_test(rule: str, q: Array, U: Array, share: float = 1.0, most: float = 
     (m, k), mean, within = q.shape, q.mean(axis=0), U.mean(axis=0) * (1.0 if rule == "T_f" else share)
     if rule == "T_M":
         return JointTest(estimands=k, why="no joint test is known here for files of two stages")
+    scale = np.sqrt(np.abs(np.diag(within)))  # the units of the columns decide nothing
+    scale = np.where(scale > 0, scale, 1.0)
+    q, mean, within = q / scale, mean / scale, within / np.outer(scale, scale)
     if not k or not np.isfinite(within).all() or np.linalg.matrix_rank(within, hermitian=True) < k:
         return JointTest(estimands=k, why="the covariance matrix of the estimates has no inverse")
     size = float(mean @ np.linalg.solve(within, mean)) / k
