@@ -219,6 +219,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "tests/rows/test_shuffle.py tests/attacks/test_row_order.py",
     ),
     Mutant(
+        "drawn records repaired among those alike",
+        "algorithms/rotation/repair.py",
+        'kind="random" if still else "near"',
+        'kind="near"',
+        "tests/algorithms/rotation/test_repair.py",
+    ),
+    Mutant(
         "a turn may leave the bounds",
         "algorithms/rotation/turn.py",
         "failed = _any(outside) | _edits_fail(new, ground, rows)",

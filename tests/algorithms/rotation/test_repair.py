@@ -11,9 +11,10 @@ from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.repair import forecast, repaired
 from suffice.errors import InfeasibleError
+from suffice.method.records import Records
 from suffice.microdata import Ipso
 from suffice.seed import Seed
-from tests.algorithms.rotation.cases import skewed
+from tests.algorithms.rotation.cases import limits, skewed
 
 STREAM = Seed.for_tests(1).derive("repair")
 
@@ -35,6 +36,20 @@ def test_a_start_inside_the_limits_is_left_alone() -> None:
     Y, sweeps = repaired(task.Y, Constraints.of(task), Dealer.of(task, "random", "kept"), STREAM)
     assert sweeps == 0
     assert Y is task.Y
+
+
+@pytest.mark.parametrize("key", [1, 2, 3])
+def test_a_start_that_breaks_limits_by_little_keeps_its_shape(key: int) -> None:
+    """The least of a spiky column are not repaired at the cost of the largest."""
+    rng = np.random.default_rng(key)
+    y = rng.exponential(size=(1000, 1)) ** 3
+    start = y - np.sort(y, axis=0)[25]
+    task = Records(np.column_stack([np.ones(1000), rng.normal(size=1000)]), start, start, limits=limits(y, 0.0))
+    stream = Seed.for_tests(key).derive("repair")
+    Y, sweeps = repaired(start, Constraints.of(task), Dealer.of(task, "given", "kept"), stream, still=True)
+    assert sweeps < 20
+    assert (Y >= 0).all()
+    assert np.isclose((Y**4).sum(), (start**4).sum(), rtol=0.01)
 
 
 def test_what_cannot_be_repaired_is_refused_with_the_number_of_cells() -> None:

@@ -51,7 +51,9 @@ def repaired(
     if ground.feasible(Y).all():
         return Y, 0
     in_y = replace(dealer.compass, pull=np.zeros(0))
-    dealer = replace(dealer, kind="near", compass=in_y)  # records alike in y repair each other soonest
+    # records alike in y repair each other soonest; but where a start breaks limits by little, those alike are all near
+    # the limit with nothing to give, and only where the order wraps around would they get it, from the largest
+    dealer = replace(dealer, kind="random" if still else "near", compass=in_y)
     Y, scale = Y.copy(), np.maximum(np.abs(Y).mean(axis=0), np.finfo(np.float64).tiny)
     left, sizes = int(ground.violations(Y).sum()), [_size(Y, ground, scale)]
     expected = most
