@@ -33,7 +33,7 @@ PAGE = Path(__file__).with_name("rotate.md")
 DATA = Path(__file__).parents[2] / "shared" / "data"
 KEYS, SCORED, FEW = 30, 5, 4
 """Keys the default is made with, the first of them whose releases are scored, and keys of the walks beside it."""
-SOME = ("SALES", "DEPRECIATION", "FEDTAX", "TAXINC", "INTVAL", "turnover")
+SOME = ("SALES", "DEPRECIATION", "FEDTAX", "TAXINC", "POTHVAL", "INTVAL", "turnover")
 GIVEN = ("AFNLWGT", "AGI", "EMCONTRB")
 WALKS = {
     "IPSO, no limits": None,
