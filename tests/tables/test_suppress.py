@@ -138,6 +138,22 @@ def test_the_same_key_gives_the_same_pattern():
         assert search == "fast" or some[0].suppressed.sum() == some[2].suppressed.sum()
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_the_same_key_gives_the_same_pattern_of_records_in_any_order(named: bool):
+    rng, n = np.random.default_rng(0), 300
+    data = {"a": rng.integers(0, 6, n).astype(str), "b": rng.integers(0, 6, n).astype(str), "firm": np.arange(n)}
+    data["v"] = np.round(rng.lognormal(3, 2, n), 1)
+    found = list[tuple[Table, Suppression]]()
+    for order in (np.arange(n), rng.permutation(n)):
+        records = {name: column[order].tolist() for name, column in data.items()}
+        table = Table.of_records(records, ["a", "b"], ["v"], contributor="firm" if named else None)
+        given = find_sensitive(table, [PPercent(20)], "v")
+        found.append((table, suppress(table, given, search="fast", cost="count", seed=KEY)))
+    (one, first), (two, second) = found
+    assert (one.values["v"] == two.values["v"]).all()
+    assert (first.suppressed == second.suppressed).all()
+
+
 def square(n: list[int], **more: object) -> Table:
     data = {"a": list("xxxyyyzzz"), "b": list("uvw") * 3, "n": n}
     return Table.of_records(data, ["a", "b"], frequency="n", **more)  # type: ignore[arg-type]

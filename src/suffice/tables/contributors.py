@@ -147,6 +147,23 @@ class Contributors:
             speaks > 0,
             waives == every,
             names,
+        )._settled()
+
+    def _settled(self) -> Contributors:
+        """In an order that is not the file's: sums of the same records are the same to the last bit, and so is all
+        that the key draws for them."""
+        named = self.names is not None
+        who = [self.unit] if named else [self.asked, self.waived]  # without names every record is its own unit
+        order = np.lexsort((*who, self.frequency, self.weight, *self.values.values(), self.inner))
+        return replace(
+            self,
+            inner=self.inner[order],
+            unit=self.unit[order] if named else self.unit,
+            frequency=self.frequency[order],
+            weight=self.weight[order],
+            values={name: each[order] for name, each in self.values.items()},
+            asked=self.asked if named else self.asked[order],
+            waived=self.waived if named else self.waived[order],
         )
 
     @classmethod

@@ -97,7 +97,7 @@ class Table:
             frequency=frequency, contributor=contributor, holding=holding, weight=weight, asked=asked, waived=waived,
         )  # fmt: skip
         sums = {
-            name: holds @ np.bincount(inner, each * people.weight, holds.shape[1])
+            name: holds @ np.bincount(people.inner, each * people.weight, holds.shape[1])
             for name, each in {COUNT: people.frequency, **people.values}.items()
         }
         counted = sums.keys() & {COUNT, frequency}  # what says how many a record stands for is a count by another name
