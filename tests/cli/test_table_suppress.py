@@ -110,6 +110,34 @@ def test_names_that_no_file_can_have_are_refused(run):
     assert (code, ".jj" in err, Path("p.docx").exists()) == (2, True, False)
 
 
+@pytest.mark.parametrize(
+    ("output", "pattern", "code"),
+    [
+        ("out.xlsx", "p.csv", 2),
+        ("nowhere/out.csv", "p.csv", 7),
+        ("cells.csv", "p.csv", 2),
+        ("out.csv", "out.csv", 2),
+        ("out.csv", "cells.csv", 2),
+        ("there.csv", "p.csv", 7),
+        ("out.csv", "there.csv", 7),
+    ],
+)
+def test_names_are_refused_before_the_work(run, monkeypatch: pytest.MonkeyPatch, output: str, pattern: str, code: int):
+    Path("there.csv").touch()
+    before = sorted(Path().iterdir())
+
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("no pattern is to be looked for")
+
+    monkeypatch.setattr("suffice.release.tables.publish", work)
+    assert run("table", "suppress", *HOW, "-o", output, "--pattern", pattern)[0] == code
+    words = PLAN.replace("filled.csv", output) + f'pattern = "{pattern}"\n'
+    Path("plan.toml").write_text(words)
+    assert run("run", "plan.toml")[0] == code
+    Path("plan.toml").unlink()
+    assert sorted(Path().iterdir()) == before
+
+
 def test_a_published_table_has_status_codes_that_do_not_tell_what_is_sensitive(run):
     words = ("--last", "before", "--cost", "count", "--pattern", "own.sdmx.csv")
     assert run("table", "suppress", *HOW, "-o", "out.sdmx.csv", *words)[0] == 0

@@ -184,20 +184,26 @@ def publish_cells(
 ) -> None:
     """Cells with their pattern, judged by rules or by what the file says, published by a method."""
     from suffice.cli.command import Command
+    from suffice.ledger import Ledger
     from suffice.release.places import Places
     from suffice.release.tables import publish
     from suffice.seed import Seed
 
+    places, sources = Places.of(output, how["report"]), files(cells, given)
+    kept = [("the data", path) for path in sources]
+    if (key := how["key_file"]) is not None:
+        kept += [("the key", key), ("the ledger", Ledger.of(key).path)]
+    places.refuse(kept, how["force"], how.get("pattern"))
     given = understood(cells, given)
     values = names(given["value"] or "")
     made = table_of(cells, given, values)
     gaps, rules = pattern(made, cells, given, values)
     accept = pairs(how["accept"], "--accept", "REASON")
-    seed = Seed.from_file(how["key_file"]) if how["key_file"] else None
+    seed = Seed.from_file(key) if key else None
     more: dict[str, Any] = {
         "beforehand": bounds(made, cells, given),
         "threads": how["threads"],
-        "sources": files(cells, given),
+        "sources": sources,
         "pattern": how.get("pattern"),
         "encoding": given["encoding"],
     }
@@ -211,7 +217,7 @@ def publish_cells(
         work,
         output,
         how["force"],
-        Places.of(output, how["report"]),
+        places,
         seed is not None,
     )
 

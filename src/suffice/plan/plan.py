@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -168,22 +167,20 @@ class AnyPlan(Section):
 
     def ready(self, force: bool = False, report: Path | None = None) -> Places:
         """Where the release and all that belongs to it go; refuses before the work what would be refused after it."""
-        from suffice.files.draft import keep_apart
-        from suffice.files.kind import write_kind
         from suffice.release.places import Places
 
-        output = self.path(self.release.path)
-        write_kind(output)
-        places = Places.of(output, report, self.count_sets())
+        places = Places.of(self.path(self.release.path), report, self.count_sets())
         own = [("the plan", self._file)] if self._file else []
-        keep_apart(places.labelled, [*own, *self.kept_files()])
-        with ExitStack() as stack:
-            places.drafts(force, stack)
+        places.refuse([*own, *self.kept_files()], force, self.pattern_file())
         return places
 
     def count_sets(self) -> int:
         """How many data sets are numbered; 0: there is one."""
         return 0
+
+    def pattern_file(self) -> Path | None:
+        """A file for the holder alone, which is written with a table."""
+        return None
 
     def kept_files(self) -> list[Labelled]:
         """Files that nothing may replace."""

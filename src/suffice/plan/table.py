@@ -14,6 +14,8 @@ from suffice.plan.plan import AnyPlan, DataSection, ReleaseSection, Section, See
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from suffice.algebra.array import Flags
     from suffice.files.draft import Labelled
     from suffice.release.tables import TableRelease
@@ -124,6 +126,9 @@ class TablePlan(AnyPlan):
         step = self.method[0] if self.method else Step(name="suppress")
         return build_table_method(step.name, step.model_extra or {})
 
+    def pattern_file(self) -> Path | None:
+        return None if self.release.pattern is None else self.path(self.release.pattern)
+
     def kept_files(self) -> list[Labelled]:
         from suffice.ledger import Ledger
 
@@ -184,7 +189,7 @@ class TablePlan(AnyPlan):
             accept=self.accept,
             beforehand=self._known(table),
             sources=[path for _, path in self.kept_files()],
-            pattern=None if self.release.pattern is None else self.path(self.release.pattern),
+            pattern=self.pattern_file(),
             encoding=self.data.encoding,
             threads=threads,
             progress=progress,

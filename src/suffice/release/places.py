@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import count, islice, takewhile
@@ -11,7 +12,8 @@ from typing import Any
 
 from suffice.certificate.paper import paper_of
 from suffice.errors import path_of
-from suffice.files.draft import Draft, Labelled, undisturbed
+from suffice.files.draft import Draft, Labelled, keep_apart, undisturbed
+from suffice.files.kind import write_kind
 from suffice.files.source import named_sources
 from suffice.ledger import Ledger
 from suffice.method.method import Method
@@ -58,6 +60,21 @@ class Places:
                 stack.enter_context(Draft(path, force or "certificate" in what, PRIVATE if "report" in what else 0o666))
                 for what, path in self.labelled
             ]
+
+    def refuse(self, kept: Sequence[Labelled], force: bool, own: Path | None = None) -> None:
+        """Before the work what would be refused after it.
+
+        kept: files that nothing may replace
+        own: a file for the holder alone, which is written with the release
+        """
+        for path in self.releases:
+            write_kind(path)
+        beside = [] if own is None else [("the pattern", own)]
+        keep_apart([*beside, *self.labelled], kept)
+        with ExitStack() as stack:
+            self.drafts(force, stack)
+            for _, path in beside:
+                stack.enter_context(Draft(path, force, PRIVATE))
 
 
 def kept_files(data: Any, method: Method, key: Path | None) -> list[Labelled]:
