@@ -154,6 +154,20 @@ def test_the_same_key_gives_the_same_pattern_of_records_in_any_order(named: bool
     assert (first.suppressed == second.suppressed).all()
 
 
+def test_a_search_tells_how_far_it_is():
+    table = counts((4, 5), 3, low=1)
+    told = list[tuple[str, int, int]]()
+    given = find_sensitive(table, [MinimumFrequency(3)])
+    suppress(table, given, search="fast", seed=KEY, progress=lambda *at: told.append(at))
+    stages = [stage for stage, _, _ in told]
+    assert "programmes" in stages
+    begin = stages.index("removing")
+    last = begin + next((k for k, stage in enumerate(stages[begin:]) if stage != "removing"), len(stages))
+    shares = [done / total for _, done, total in told[begin:last]]
+    assert len(shares) > 1  # no audit in between says that all is done
+    assert all(0 <= share < 1 for share in shares)
+
+
 def square(n: list[int], **more: object) -> Table:
     data = {"a": list("xxxyyyzzz"), "b": list("uvw") * 3, "n": n}
     return Table.of_records(data, ["a", "b"], frequency="n", **more)  # type: ignore[arg-type]

@@ -65,6 +65,7 @@ class Auditor:
     def of(self, suppressed: Sequence[bool] | Flags, points: Sequence[Array] = (), hasty: bool = False) -> Audit:
         """The audit of a pattern; points, hasty: as `audit` takes them."""
         table, given, x = self.table, self.sensitivity, self.table.values[self.name]
+        tell = None if hasty else self.progress  # one of many audits: whoever asks for them says how far they are
         gaps = table.gaps(suppressed)
         _refuse_published_secrets(table, gaps, given, self.name)
         empty = int((np.isnan(x) & gaps).sum())
@@ -101,8 +102,8 @@ class Auditor:
             before = self.done.get(key)
             piece.targets[:] = self._chased(piece.space, piece, piece.targets) if before is None else before[0]
             found += piece.targets
-            if self.progress is not None:
-                self.progress("auditing", len(found), max(len(targets), 1))
+            if tell is not None:
+                tell("auditing", len(found), max(len(targets), 1))
         unjudged += self._not_asked(empty) if given is not None else []
         if not (hasty and _bad(found)):
             bad = False
@@ -114,8 +115,8 @@ class Auditor:
                     break
                 if not empty:
                     self.done[key] = list(piece.targets), inside
-                if self.progress is not None:
-                    self.progress("insiders", number + 1, len(pieces))
+                if tell is not None:
+                    tell("insiders", number + 1, len(pieces))
             if who is not None and not bad and self._perhaps_one(gaps, hidden, pieces, who):
                 more.append(PERHAPS_ONE)
             unjudged += [] if bad else sorted(set(more))

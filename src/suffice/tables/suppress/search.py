@@ -90,6 +90,7 @@ class PatternSearch:
         cubes = None if hypercubes is None else hypercubes.pattern()
         for again in range(PASSES):  # first with any cell, then with those in use, each change for what others need not
             for number_, (value, some, side) in enumerate(work):
+                self._tell("programmes", again * len(work) + number_, PASSES * len(work))
                 others = np.any(
                     [gaps, request.always, *(c != 0 for k, c in enumerate(changes) if k != number_)], axis=0
                 )
@@ -203,7 +204,9 @@ class PatternSearch:
         budget = int(REMOVALS / larger**1.8 / (1 + targets / TARGETS))  # numbers alone: no clock decides on a pattern
         waiting = deque(self._order(gaps & ~request.primary))
         size, went = 1, 0  # several at once after some that could go, until that fails
+        begun = budget
         while waiting and budget:
+            self._tell("removing", begun - budget, min(begun, begun - budget + len(waiting)))
             some, budget = [waiting.popleft() for _ in range(min(size, len(waiting)))], budget - 1
             gaps[some] = False
             tried = request.audits(gaps, points, hasty=True)
@@ -220,6 +223,10 @@ class PatternSearch:
                 waiting.extend(self._order(needed))
                 needed[:] = False
         return CellPattern(gaps, audits, needed, points)
+
+    def _tell(self, stage: str, done: int, total: int) -> None:
+        if self.request.progress is not None:
+            self.request.progress(stage, done, total)
 
     def _order(self, cells: Flags) -> NDArray[np.int64]:
         some = np.flatnonzero(cells)
