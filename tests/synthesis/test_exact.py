@@ -69,6 +69,26 @@ def test_codes_stay_apart_from_values_and_nothing_lies_beyond_what_was_drawn():
         assert frame["age"].between(data["age"].min(), data["age"].max()).all()
 
 
+@pytest.mark.parametrize("key", range(3))
+def test_means_of_levels_with_small_numbers_are_kept_beside_large_ones(key: int):
+    rng = np.random.default_rng(key)
+    size = rng.choice(["a small", "b middle", "c large"], 900, p=[0.6, 0.3, 0.1])
+    turnover = pd.Series(size).map({"a small": 1.0, "b middle": 1e2, "c large": 1e4}) * rng.gamma(3, 1, 900)
+    data = pd.DataFrame({"size": size, "region": rng.choice(["x", "y"], 900), "turnover": turnover.round(2)})
+    method = Synthesis(m=1, margins=["size", "region"]).then(Restore())
+    release = protect(data, Roles(confidential=list(data)), method, Seed.for_tests(key))
+    assert release.certificate.holds
+    assert max(claim.ratio for claim in release.certificate.claims) < 10
+
+
+def test_a_column_of_one_value_stays():
+    data = people().assign(year=1996, code=0)
+    roles = Roles(confidential=[*MARGINS, *NUMBERS, "year", "code"])
+    release = protect(data, roles, Synthesis(m=1, margins=MARGINS).then(Restore()), Seed.for_tests(1))
+    assert release.certificate.holds
+    assert (release.frame[["year", "code"]] == [1996, 0]).all(axis=None)
+
+
 @pytest.mark.parametrize(("largest", "told"), [(150.0, False), (1000.0, True)])
 def test_a_giant_that_takes_cells_beyond_what_was_drawn_is_told(largest: float, told: bool):
     data = people()

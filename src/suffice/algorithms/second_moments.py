@@ -23,6 +23,8 @@ ROUNDS = 60
 """How often cells that would leave their bounds are left alone and the others asked again."""
 POLISH = 3
 """Times that what rounding left is corrected."""
+FAR = 4.0
+"""Standard deviations that the mean is from zero, from which on squares would lose digits if it were not the centre."""
 CLOSED = 1e-13
 """Of a record: what is left of a sum of standardised values is rounding."""
 STOPS = 20
@@ -67,7 +69,7 @@ def in_moments(
     >>> float((made == Y).mean()) > 0.6
     True
     """
-    centre, scale = Y0.mean(axis=0), np.where(Y0.std(axis=0) > 0, Y0.std(axis=0), 1.0)
+    centre, scale = _units(Y0)
     E, E0, made = (Y - centre) / scale, (Y0 - centre) / scale, np.array(Y, dtype=np.float64)
     names = names or [f"{j + 1}" for j in range(Y.shape[1])]
     given = given or [f"column {j + 1}" for j in range(D.shape[1])]
@@ -101,6 +103,13 @@ def in_moments(
     return made
 
 
+def _units(Y0: Array) -> tuple[Array, Array]:
+    """A centre and a scale of every column, which small numbers of a few records survive to their last digit: a power
+    of two, and no centre but of numbers that all lie far from zero."""
+    mean, sd = Y0.mean(axis=0), Y0.std(axis=0)
+    return np.where(np.abs(mean) > FAR * sd, mean, 0.0), np.exp2(np.rint(np.log2(np.where(sd > 0, sd, 1.0))))
+
+
 def _bound(D0: Array, before: Array, y: Array) -> Array | None:
     """Slopes of a column on those before it, where these explain most of what D leaves of it."""
     if not before.shape[1]:
@@ -121,6 +130,8 @@ def _heaped(y: Array) -> Flags:
 def _met(targets: Sequence[_Target], draws: np.random.Generator) -> Array | None:
     """The column as it is wanted, in as few cells as do, and then by the first of the targets that can be met; with
     cells that may not move moved only where the others do not do."""
+    if targets[0].is_met:
+        return targets[0].y
     found = _in_few(targets, draws)
     if found is not None:
         return found
@@ -152,6 +163,10 @@ class _Target:
     y: Array
     may: Flags
     last: Array
+
+    @property
+    def is_met(self) -> bool:
+        return float(self.y @ self.y) == self.square and not self._gap(self.y).any()
 
     def closed(self) -> _Target | None:
         """With A'y as it is wanted, by the least moves. Values beyond the ends stay or come inside: of those that would

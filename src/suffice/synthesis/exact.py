@@ -48,7 +48,8 @@ def chosen(
 def _products(codes: Array, original: Array, tables: Sequence[int], centre: Array, scale: Array) -> Array:
     """Of every record its numbers times levels, and times each other."""
     numbers = [j for j in range(codes.shape[1]) if j not in {*tables}]
-    D, Y = _levels(codes, original, tables), (codes[:, numbers] - centre[numbers]) / np.maximum(scale[numbers], 1e-300)
+    shown = _shown(original, tables)
+    D, Y = _levels(codes, shown), (codes[:, numbers] - centre[numbers]) / np.maximum(scale[numbers], 1e-300)
     pairs = [Y[:, i] * Y[:, j] for i in range(len(numbers)) for j in range(i + 1)]
     return np.column_stack([*(D * y[:, None] for y in Y.T), *pairs])
 
@@ -67,12 +68,10 @@ def restored(
     low, high: of the other columns; names: of all
     """
     numbers = [j for j in range(original.shape[1]) if j not in {*tables}]
-    sizes = [(names[j], np.unique(original[:, j], return_counts=True)[1][1:]) for j in tables]
-    given = [
-        "all records",
-        *(f"the level of {name!r} with {count:,} records" for name, each in sizes for count in each),
-    ]
-    D0, D = (_levels(each, original, tables) for each in (original, made))
+    shown = _shown(original, tables)
+    D0, D = (_levels(each, shown) for each in (original, made))
+    sizes = [(names[j], int(count)) for (j, _), count in zip(shown, D0.sum(axis=0), strict=False)]
+    given = [f"the level of {name!r} with {count:,} records" for name, count in sizes] or ["all records"]
     Y0, Y = original[:, numbers], made[:, numbers]
     low = np.maximum(low, np.where(Y0.min(axis=0) >= 0, 0.0, -np.inf))
     codes = [_codes(y0) for y0 in Y0.T]
@@ -92,10 +91,21 @@ def restored(
     return out, told + f"; {', '.join(far)} beyond the values that were drawn" * bool(far)
 
 
-def _levels(codes: Array, original: Array, tables: Sequence[int]) -> Array:
-    """A constant, and a dummy for every level of the original but the first."""
-    found = [codes[:, j] == level for j in tables for level in np.unique(original[:, j])[1:]]
-    return np.column_stack([np.ones(len(codes)), *found]).astype(np.float64)
+def _shown(original: Array, tables: Sequence[int]) -> list[tuple[int, float]]:
+    """Every level of the column that has most, and of the others all but one: what sums of the others leave is its own,
+    with the rounding of them all, which is least beside large numbers."""
+    numbers = np.delete(original, [*tables], axis=1)
+    sizes = (np.abs(numbers) / np.maximum(numbers.std(axis=0), 1e-300)).sum(axis=1)
+    found = {j: np.unique(original[:, j], return_inverse=True) for j in tables}
+    whole = max(tables, key=lambda j: len(found[j][0]), default=None)
+    left = {j: levels[np.argmax(np.bincount(place, sizes))] for j, (levels, place) in found.items() if j != whole}
+    return [(j, float(level)) for j in tables for level in found[j][0] if level != left.get(j)]
+
+
+def _levels(codes: Array, shown: Sequence[tuple[int, float]]) -> Array:
+    """A dummy for every level that is shown; together they have the constant, which is all there is without tables."""
+    found = [codes[:, j] == level for j, level in shown] or [np.ones(len(codes))]
+    return np.column_stack(found).astype(np.float64)
 
 
 def _codes(y: Array) -> Array:
