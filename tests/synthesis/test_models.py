@@ -114,3 +114,21 @@ def test_a_kernel_keeps_a_long_tail_its_heap_and_its_relations() -> None:
     assert not np.isin(np.sort(y)[-5:], made).any()
     other = drawn(Kernel(width=4.0), x, y, 0)
     assert np.abs(np.log1p(other).std() - np.log1p(y).std()) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("values", "grid"),
+    [
+        ([10.0**15, 10.0**15 + 7, 10.0**15 + 30], 1.0),  # far from zero, and near each other
+        ([1.577836800e15, 1.577836861e15, 1.577923200e15], 1e6),  # whole seconds, in millionths
+        ([1500.0, 3000.0, 0.0], 1500.0),
+        ([0.1, 0.3, 0.1 + 0.2], 0.1),
+        ([12.34, 1e6, 5.01], 0.01),
+        ([10.0**6 + 0.25, 10.0**6 + 0.5], 0.25),
+        ([np.pi, np.e], None),
+    ],
+)
+def test_numbers_have_the_largest_grid_that_all_are_on(values: list[float], grid: float | None) -> None:
+    found = Variable.learn("y", np.array(values), 0, None)
+    assert found.grid == (pytest.approx(grid, rel=1e-12) if grid else None)
+    assert found.on_grid(found.values) == pytest.approx(found.values, rel=1e-15)

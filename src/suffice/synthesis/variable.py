@@ -24,7 +24,9 @@ SHARED = 10
 """A value of fewer records is some record's own, and is not handed on."""
 GRIDS = tuple(10.0**e for e in range(15, -16, -1))
 DIGITS = 1e9
-"""Steps of a grid to the largest number, at most: numbers of more digits have none."""
+"""Steps of a grid of parts to the largest number, at most: numbers of more digits have none."""
+WHOLE = 2.0**53
+"""Whole numbers below are exact."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,8 +94,10 @@ class Variable:
         """The largest number that all are multiples of, in whole powers of ten; None where they have many digits."""
         if not len(size := np.abs(self.values[self.values != 0])):
             return 1.0
+        if size.max() < WHOLE and (size == np.rint(size)).all():  # also where they are all far from zero
+            return float(np.gcd.reduce(size.astype(np.int64)))
         possible = (step for step in GRIDS if size.max() < DIGITS * step and size.min() > 0.5 * step)
-        step = next((each for each in possible if (np.abs(size / each - np.rint(size / each)) < 1e-6).all()), None)
+        step = next((each for each in possible if _are_multiples(size / each)), None)
         return None if step is None else step * int(np.gcd.reduce(np.rint(size / step).astype(np.int64)))
 
     @cached_property
@@ -129,6 +133,11 @@ class Variable:
         step, parts = self.grid, round(1 / self.grid)  # so that .1 is the decimal .1
         fine = step < 1 and abs(parts * step - 1) < 1e-9
         return np.asarray(np.rint(y * parts) / parts if fine else np.rint(y / step) * step)
+
+
+def _are_multiples(parts: Array) -> bool:
+    """Up to rounding, which is small beside each."""
+    return bool((np.abs(parts - np.rint(parts)) < 1e-9 * np.minimum(parts, 1e3)).all())
 
 
 @dataclass(frozen=True, repr=False)
