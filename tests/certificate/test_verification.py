@@ -222,6 +222,13 @@ def test_what_was_not_named_is_listed_as_not_checked() -> None:
     assert "whole numbers, groups, a weight: none was named" in verify(data, released, named).unchecked
 
 
+def test_text_that_is_mostly_missing_is_no_misspelt_number() -> None:
+    data = frame()
+    data["work"] = np.where(np.arange(len(data)) % 10 == 0, "abroad", None)
+    with pytest.raises(InputError, match="missing in"):
+        verify(data, data, Roles(confidential=["work"]))
+
+
 def test_confidential_categories_and_dates_are_compared_by_their_values() -> None:
     data = frame()
     roles = Roles(confidential=["y", "g", "when"], given="x", groups=["note"])

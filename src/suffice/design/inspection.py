@@ -16,7 +16,7 @@ from suffice.design.roles import Roles
 from suffice.design.term import multiplied, number, numbers_in
 from suffice.errors import InputError, escaped
 from suffice.rows.arrow import NUMBER, as_float, not_numbers
-from suffice.rows.rows import Block, Rows
+from suffice.rows.rows import Block, Product, Rows
 from suffice.rows.sightings import Sightings
 
 LARGEST_INTEGER = 2**53
@@ -136,11 +136,16 @@ def misspelt(rows: Rows, names: Sequence[str]) -> list[str]:
     """Of text columns that should be numbers, and mostly are: which cells are none. One slow pass."""
     text = [name for name in dict.fromkeys(names) if rows.kinds.get(name) == "category"]
 
-    def look(block: Block) -> Troubles:
-        return Troubles({(name, ""): not_numbers(block.columns[name], block.start) for name in text})
+    def look(block: Block) -> Product:
+        columns = {name: block.columns[name] for name in text}
+        seen = Troubles({(name, ""): not_numbers(column, block.start) for name, column in columns.items()})
+        return Product(seen, np.array([len(column) - column.null_count for column in columns.values()]))
 
-    found = rows.fold(look, text, "looking for trouble").seen if text else {}
-    return [_misspelt(name, seen) for (name, _), seen in found.items() if 2 * seen.count < rows.n]
+    if not text:
+        return []
+    found, there = rows.fold(look, text, "looking for trouble")
+    pairs = zip(found.seen.items(), there.tolist(), strict=True)
+    return [_misspelt(name, seen) for ((name, _), seen), cells in pairs if 2 * seen.count < cells]
 
 
 def _misspelt(name: str, seen: Sightings) -> str:
