@@ -386,3 +386,12 @@ def test_no_record_decides_a_leaf_of_ten_and_one_may_decide_a_regression() -> No
     )
     assert "leverage" not in {each.rule for each in trees.findings}
     assert "leverage" in {each.rule for each in lines.findings}
+
+
+def test_negative_whole_numbers_are_counted_and_missing_ones_are_none() -> None:
+    data = people()
+    data["debt"] = np.where(np.arange(len(data)) % 4 == 0, np.nan, -1.0 * np.arange(len(data)))
+    data["code"] = np.where(np.arange(len(data)) % 3 == 0, -8, 5)
+    release = drawn(data, Synthesis(m=1), confidential=["debt", "code", "income"])
+    found = release.frame[["debt", "code", "income"]]
+    assert dict(release.certificate.negative) == (found < 0).sum().to_dict()

@@ -44,8 +44,6 @@ class Attestation:
     method: Method
     assessment: Assessment
     limits: Limits | None
-    coded: Sequence[str] = ()
-    """Confidential columns that are no numbers, though they are computed with as such."""
     encoding: str | None = None
     """Of the data's text, where that is not UTF-8."""
 
@@ -75,7 +73,8 @@ class Attestation:
         )
         others = tuple(self.done.others)
         known = self.rows.coding
-        words = (name for name in others if known and name in (*known.levels, *known.dates))
+        unsigned = (*known.levels, *known.dates) if known else ()  # their numbers are places, or count from anywhere
+        words = (name for name in others if name in unsigned)
         confidential = (*words, *self.design.confidential)  # else by their moments
         roles = replace(self.design.roles, confidential=confidential)
         options = [*roles.options("verify"), *(["--encoding", self.encoding] if self.encoding else [])]
@@ -100,7 +99,7 @@ class Attestation:
             claims=tuple(replace(claim, sentence=self._of_numbers(claim.sentence)) for claim in found.claims),
             not_promised=tuple(map(self._of_numbers, found.not_promised)),
             synthesis=about,
-            negative={name: cells for name, cells in found.negative.items() if name not in self.coded},
+            negative={name: cells for name, cells in found.negative.items() if name not in unsigned},
             accepted={rule: " ".join(reason.split()) for rule, reason in accepted.items()},
             verify=shlex.join(["suffice", "verify", "ORIGINAL", file or "RELEASE", *options]) if named else "",
             file=file,

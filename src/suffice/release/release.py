@@ -111,7 +111,7 @@ class Release(Exhibit):
         if apart is not None:
             findings, method = _gravest_of((findings, apart.findings)), ByColumns((apart.method, method))
         encoding = data.encoding if isinstance(data, EncodedFile) else None
-        attestation = Attestation(rows, done, method, assessment, limits, tuple(coding.types), encoding)
+        attestation = Attestation(rows, done, method, assessment, limits, encoding)
         known = assessment, findings, names, account, accept
         release = cls(data, rows, done, method, seed, *known, attestation, coding, state)
         if held:

@@ -14,16 +14,21 @@ from suffice.statistics.sums import Fold, Look, Reference, Sums
 
 @dataclass(frozen=True)
 class Negatives(Sums):
-    """How many there are in each confidential column; of the original it is not asked."""
+    """How many there are in each confidential column; of the original it is not asked.
+
+    A number that stands for a missing cell is none.
+    """
 
     def before(self, reference: Reference) -> Look:
         yield from ()
 
     def after(self, known: None, reference: Reference) -> Look:
-        names = reference.design.confidential
+        names, coding = reference.design.confidential, reference.rows.coding
+        holes = {} if coding is None else coding.holes
 
         def of(block: Block) -> NDArray[np.int64]:
-            return np.array([np.count_nonzero(as_float(block.columns[name]) < 0) for name in names])
+            columns = [(as_float(block.columns[name]), holes.get(name, np.nan)) for name in names]
+            return np.array([np.count_nonzero((y < 0) & (y != hole)) for y, hole in columns])
 
         return (yield Fold.by_block(of, names))
 
