@@ -403,6 +403,14 @@ def test_a_type_that_cannot_be_written(tmp_path, kind):
     assert SECRET not in told(caught.value)
 
 
+@pytest.mark.parametrize("kind", ["sav", "dta", "xpt"])
+def test_truth_and_spans_of_time_have_no_like_in_statistical_files(tmp_path, kind):
+    table = pa.table({"flag": [True, False], "span": pa.array([1, 2], pa.duration("s")), "x": [1.5, 2.5]})
+    with pytest.raises(FileError, match="flag, span"):
+        write_table(table, tmp_path / "x", kind)
+    assert not (tmp_path / "x").exists()
+
+
 @pytest.mark.parametrize("kind", ["csv", "feather", "parquet", "sav"])
 def test_a_folder_that_is_not_there(tmp_path, kind):
     with pytest.raises(FileError):

@@ -104,14 +104,22 @@ def write_statfile(table: pa.Table, path: str, kind: str, labels: Labels | None 
 
     labels: of the data; of columns that are there, and where the kind of file has such
     """
-    odd = [field.name for field in table.schema if pa.types.is_nested(field.type) or pa.types.is_binary(field.type)]
-    if odd:
-        raise FileError(f"Columns that cannot be written as .{kind}: {', '.join(odd)}. Drop them, or write Parquet.")
+    if odd := [field.name for field in table.schema if _is_odd(field.type)]:
+        raise FileError(
+            f"Columns that cannot be written as .{kind}: {', '.join(odd)}.\n"
+            "Drop them, make them numbers or text, or write Parquet."
+        )
     if not _written(_floats(table), path, kind, _told(table, kind, labels) if labels else {}, labels):
         raise FileError(
             f"The table cannot be written as .{kind}: the disk is full, or a column is not allowed there.\n"
             "Make room, rename the columns, or write Parquet."
         )
+
+
+def _is_odd(of: pa.DataType) -> bool:
+    """Whether such files have nothing like it, so that it would come back as something else."""
+    is_ = pa.types
+    return bool(is_.is_nested(of) or is_.is_binary(of) or is_.is_boolean(of) or is_.is_duration(of))
 
 
 def _floats(table: pa.Table) -> pa.Table:
