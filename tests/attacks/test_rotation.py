@@ -179,6 +179,43 @@ def test_bounds_that_ipso_breaks_are_mended() -> None:
 
 
 def test_giants_are_handed_on_and_seen() -> None:
+def lone() -> pd.DataFrame:
+    """One record has .6 of the variance of y0, and no other is far out."""
+    frame = pd.DataFrame(np.exp(np.random.default_rng(1).normal(3, 0.5, (400, 2))), columns=["y0", "y1"])
+    frame.loc[0, "y0"] = 400.0
+    return frame
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        Rotate(sweeps=20),
+        Rotate(correlation=0.5),
+        Rotate(groups="near"),
+        Rotate(shape="uniform", sweeps=10),
+    ],
+    ids=str,
+)
+def test_one_giant_is_handed_on_and_seen(method: Rotate) -> None:
+    """A walk from the original that keeps shapes, or is short, hands on a giant's value: others need not be far out."""
+    roles = Roles(confidential=["y0", "y1"], bounds="observed-sign")
+    for key in range(3):
+        release = protect(lone(), roles, method, seed=Seed.for_tests(key))
+        assert {each.rule: each.level for each in release.findings}["giants"] == "stop"
+    if method.groups != "near":  # a longer walk, in which it grows and shrinks
+        assert abs(release.frame["y0"].max() / lone()["y0"].max() - 1) < 0.05
+
+
+def test_a_giant_is_judged_whether_or_not_drawn_records_come_inside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """That is luck, and a walk from the original keeps shapes too."""
+    roles = Roles(confidential=["y0", "y1"], bounds="observed-sign")
+    monkeypatch.setattr(Rotate, "_drawn", lambda *_: None)
+    release = protect(lone(), roles, Rotate(), seed=Seed.for_tests(1))
+    assert {each.rule: each.level for each in release.findings}["giants"] == "stop"
+
+
     """Without a law a giant's whole record is given to another row; a walk under the law leaves nobody with it."""
     frame = firms(2000).to_pandas()[["turnover", "wages", "taxes", "other_costs"]]
     roles = Roles(confidential=list(frame), bounds="observed-sign")

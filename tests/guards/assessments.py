@@ -77,7 +77,10 @@ RESULTS: dict[str, tuple[type, dict[str, str]]] = {
         ExplainedColumns,
         {"explained": "explained", "constant": "constant", "constant_within": "within", "zero_within": "nothing"},
     ),
-    "closeness": (Closeness, {name: name for name in ("outliers", "giants", "nearness", "linkage", "ranks")}),
+    "closeness": (
+        Closeness,
+        {name: name for name in ("outliers", "giants", "nearness", "linkage", "ranks", "releases")},
+    ),
     "order": (RowOrder, {"order": "correlation", "places": "places"}),
     "weights": (WeightSummary, {"unweighted": "unweighted", "effective": "effective"}),
 }

@@ -186,6 +186,9 @@ LADDERS: list[tuple[str, dict[str, Any], str | None]] = [
     ("giants", {"giants": {"wages": near(9, 8, 6)}}, None),  # a heavy tail has values everywhere
     ("giants", {"giants": {"wages": near(9, 9, 6), "turnover": near(9, 0)}}, "stop"),  # column by column
     ("giants", {"giants": {"wages": near(1, 1)}}, None),  # one may be chance
+    ("giants", {"giants": {"wages": near(2, 2)}, "releases": 2}, None),
+    ("giants", {"giants": {"wages": near(4, 3)}, "releases": 4}, "stop"),  # in three trials of four it is not
+    ("giants", {"giants": {"wages": near(4, 3, 1)}, "releases": 4}, None),
     ("giants", {"cells": CellsSeen(shown=("wages",))}, "stop"),
     ("giants", {"cells": CellsSeen(shown=("wages",)), "promises": ("mean",)}, None),  # no variance is kept
     ("nearness", {"nearness": {("wages", "value", 0): near(300, 100)}}, None),

@@ -7,6 +7,8 @@ from suffice.guards.wording import beyond, listed, share
 from suffice.risk.assessment import Assessment
 from suffice.risk.closeness import GIANTS as STOP
 
+SEVERAL = 3
+"""Trial releases in which one giant alone is no more found by chance."""
 HANDED = 0.5
 """Of draws that a lone giant's value is found in: one drawn with replacement is there in 63 %."""
 
@@ -23,8 +25,7 @@ def giants(risk: Assessment) -> Finding | None:
             "giants",
             "stop",
             f"One record lies far beyond all others in {listed(risk.cells.shown)}: the variance and the shape, which "
-            "are both kept, show its size within 5 % with four keys of five. Who it is does not show; whoever "
-            "knows reads it off.",
+            "are both kept, show its size, mostly within 5 %: whoever knows who it is reads it off.",
             "Use IPSO, which keeps the variance alone; release its logarithm; or leave that record out.",
             {"columns": ", ".join(risk.cells.shown)},
         )
@@ -43,7 +44,9 @@ def giants(risk: Assessment) -> Finding | None:
     found = {
         name: each
         for name, each in risk.closeness.giants.items()
-        if each.of > risk.closeness.releases and each.excess > STOP and name not in risk.rare.columns
+        if each.of > risk.closeness.releases * (risk.closeness.releases < SEVERAL)
+        and each.excess > STOP
+        and name not in risk.rare.columns
     }
     if not found:
         return None

@@ -44,6 +44,8 @@ class Method(Exhibit, ABC):
     date. Others are refused, and whole numbers leave as numbers."""
     holes: ClassVar[bool] = False
     """Whether it draws which cells of confidential columns are missing: these are then numbers of their own."""
+    shapes: ClassVar[bool] = False
+    """Whether shapes are nearly kept beside the variance, which tells the size of one that is far beyond all others."""
     learns: ClassVar[bool] = False
     """Whether records are drawn from more than means and covariances, so that they may be those of the original."""
     references: ClassVar[tuple[str, ...]] = ()

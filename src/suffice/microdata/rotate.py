@@ -126,6 +126,11 @@ class Rotate(Recordwise):
             raise UsageError("rotate: sweeps, or a correlation or linkage to stop at, not both.")
 
     @property
+    def shapes(self) -> bool:  # type: ignore[override]
+        """Under a law; whether records were drawn anew is a matter of luck, and a short walk hands giants on."""
+        return self.shape != "uniform"
+
+    @property
     def _target(self) -> Target:
         return Target(self.correlation, self.linkage)
 

@@ -173,7 +173,7 @@ def assess(
     sample = LeavingSample.of(done, dates)
     judging(1, 4)
     zeros = _zeros(done, sample)
-    cells = CellsSeen.of(done, sample.traits, zeros)
+    cells = CellsSeen.of(done, sample.traits, zeros, method.shapes)
     groups = summaries(done, method, sample.traits)
     judging(2, 4)
     freedom = Freedom(done.spread.rows, _rank(done, method, groups), gqr(pair.E).rank)

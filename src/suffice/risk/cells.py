@@ -288,7 +288,7 @@ class CellsSeen:
 
     giants: columns in which one record has nearly all of the variance, that of the next one aside
     three: columns in which three have, and one of these reads another off
-    shown: columns in which one record is far beyond all others, where records are new and shapes are kept
+    shown: columns in which one record is far beyond all others, where shapes are kept
     """
 
     giants: tuple[str, ...] = ()
@@ -297,8 +297,9 @@ class CellsSeen:
     shown: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, done: Protected, traits: tuple[str, ...], zeros: Array) -> Self:
-        """traits: columns of two values, whose totals are counts; zeros: cells of every column, and those at zero"""
+    def of(cls, done: Protected, traits: tuple[str, ...], zeros: Array, shapes: bool = False) -> Self:
+        """traits: columns of two values, whose totals are counts; zeros: cells of every column, and those at zero;
+        shapes: whether the method nearly keeps them"""
         if not done.seen["cells"]:
             return cls()
         design, (whole, *rest) = done.design, done.seen["cells"]
@@ -314,8 +315,8 @@ class CellsSeen:
             table = CellTable.together(parts.parts)
             told = {name: own for name, own in each.told(table, numbers > 0) if (own >= 0).any()}
             factors += _summaries(done, each, table, told, counted, zeros)
-        anew = done.drawn is None and all(each.anew for each in done.strata)
-        flags = alone, three & ~alone, whole.shown & amounts & anew
+        kept = done.drawn is None and (shapes or all(each.anew for each in done.strata))
+        flags = alone, three & ~alone, whole.shown & amounts & kept
         giant, others, shown = (tuple(names[j] for j in measure.far[each]) for each in flags)
         return cls(giant, tuple(factors), others, shown)
 
