@@ -12,6 +12,7 @@ import pytest
 from suffice import Ipso, Roles, Rotate, Seed, protect
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
+from suffice.algorithms.rotation import dealing
 from suffice.algorithms.rotation.circles import turned
 from suffice.algorithms.rotation.constraints import Constraints
 from suffice.algorithms.rotation.dealing import deal, random_order
@@ -178,7 +179,6 @@ def test_bounds_that_ipso_breaks_are_mended() -> None:
     assert mended.certificate.holds
 
 
-def test_giants_are_handed_on_and_seen() -> None:
 def lone() -> pd.DataFrame:
     """One record has .6 of the variance of y0, and no other is far out."""
     frame = pd.DataFrame(np.exp(np.random.default_rng(1).normal(3, 0.5, (400, 2))), columns=["y0", "y1"])
@@ -216,6 +216,7 @@ def test_a_giant_is_judged_whether_or_not_drawn_records_come_inside(
     assert {each.rule: each.level for each in release.findings}["giants"] == "stop"
 
 
+def test_giants_are_handed_on_and_seen() -> None:
     """Without a law a giant's whole record is given to another row; a walk under the law leaves nobody with it."""
     frame = firms(2000).to_pandas()[["turnover", "wages", "taxes", "other_costs"]]
     roles = Roles(confidential=list(frame), bounds="observed-sign")
@@ -244,3 +245,43 @@ def test_the_size_of_one_giant_shows_and_is_stopped(share: float, told: bool) ->
         assert ("giants" in {each.rule for each in release.findings if each.level == "stop"}) is told
     assert found >= 3 or not told
     assert "giants" not in {each.rule for each in protect(frame, roles, Ipso(), seed=Seed.for_tests(1)).findings}
+
+
+def two_kinds_of_zeros() -> pd.DataFrame:
+    """Fourteen firms with research and no export: one has nearly all of their turnover, and little of the file's."""
+    rng, n = np.random.default_rng(11), 500
+    amounts = {"turnover": 5, "export": 3, "rd": 3}
+    frame = pd.DataFrame({name: rng.lognormal(mean, 1, n) for name, mean in amounts.items()})
+    frame.loc[250:, "export"] = 0.0
+    frame.loc[[*range(25, 250), *range(264, n)], "rd"] = 0.0
+    frame.loc[250:263, "turnover"] = [1500.0, *rng.uniform(1, 20, 13)]
+    return frame.assign(region=np.arange(n) % 4)
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_giant_among_those_with_the_same_zeros_does_not_show(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zeros that stay tell who they are, and their sums and squares stay with them."""
+    if not seen:
+        monkeypatch.setattr(dealing, "telling", lambda *_: False)
+    roles = Roles(confidential=["turnover", "export", "rd"], bounds="observed-sign")
+    release = protect(two_kinds_of_zeros(), roles, Rotate(), seed=Seed.for_tests(1))
+    after = release.frame
+    own = after["turnover"][(after["rd"] != 0) & (after["export"] == 0)]
+    told = len(own) > 1 and abs(own.mean() + own.std(ddof=0) * np.sqrt(len(own) - 1) - 1500) < 15
+    assert told is not seen
+    assert {each.rule for each in release.findings if each.level == "stop"} == {"seed"}
+    assert release.certificate.holds
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_two_of_a_region_with_the_same_zeros_stay_apart(seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would subtract itself from what is kept of the region among those with these zeros."""
+    if not seen:
+        monkeypatch.setattr(dealing, "telling", lambda *_: False)
+    frame = two_kinds_of_zeros()
+    frame.loc[:249, "region"] = [3, 3, *[0, 1, 2] * 8, *[3] * 224]
+    roles = Roles(confidential=["turnover", "export", "rd"], given="C(region)", bounds="observed-sign")
+    after = protect(frame, roles, Rotate(sweeps=5), seed=Seed.for_tests(1)).aligned()
+    pair = (frame["region"] == 3) & (frame["rd"] != 0) & (frame["export"] != 0)
+    assert pair.sum() == 2
+    assert (abs(after["turnover"][pair].sum() / frame["turnover"][pair].sum() - 1) < 1e-9) is not seen

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.algebra.array import Array
+from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import gqr
 from suffice.algorithms.rotation.compass import Compass
 from suffice.algorithms.rotation.densities import MANY_ZEROS
+from suffice.algorithms.rotation.telling import telling
 from suffice.errors import InfeasibleError
 from suffice.method.records import Records
 
@@ -156,22 +158,34 @@ def _kept_apart(task: Records, zeros: str) -> tuple[Rows, ...]:
     many = (share >= MANY_ZEROS) & (share < 1)
     if zeros == "kept" and many.any():
         pattern = np.unique(zero[:, many], axis=0, return_inverse=True)[1].ravel()
-        reasons.append(large_patterns(pattern, task.X.shape[1] + FREE))
+        root = np.ones(task.n) if task.w is None else np.sqrt(task.w)
+
+        def told(rows: Flags) -> bool:
+            cells = None if task.cells is None else task.cells[rows]
+            return telling(root[rows, None] * task.X[rows], root[rows], task.Y[rows], cells)
+
+        reasons.append(large_patterns(pattern, task.X.shape[1] + FREE, told))
     return tuple(reasons)
 
 
-def large_patterns(pattern: Rows, fewest: int) -> Rows:
-    """Patterns of fewer records joined into one of that many: their zeros turn, and what is kept tells none of them.
+def large_patterns(pattern: Rows, fewest: int, told: Callable[[Flags], bool] = lambda rows: False) -> Rows:
+    """Patterns of fewer records, or whose sums tell one, joined into one of that many whose sums do not: their zeros
+    turn, and what is kept tells none of them.
 
     >>> large_patterns(np.array([0, 0, 0, 1, 2, 2, 2, 2]), 2)
     array([0, 0, 0, 0, 2, 2, 2, 2])
+    >>> large_patterns(np.array([0, 0, 1, 1, 1, 2, 2, 2, 2]), 2, lambda rows: bool(rows[2] and not rows[0]))
+    array([1, 1, 1, 1, 1, 2, 2, 2, 2])
     """
     count = np.bincount(pattern)
     order = np.argsort(count, kind="stable")
-    small = int((count < fewest).sum())
-    while 0 < small < len(count) and count[order[:small]].sum() < fewest:
-        small += 1
-    return np.where(np.isin(pattern, order[:small]), order[small - 1], pattern) if small else pattern
+    apart = np.array([number >= fewest and not told(pattern == each) for each, number in enumerate(count.tolist())])
+    for each in order[apart[order]].tolist():
+        joined = ~apart[pattern]
+        if not joined.any() or (joined.sum() >= fewest and not told(joined)):
+            break
+        apart[each] = False
+    return pattern if apart.all() else np.where(apart[pattern], pattern, order[~apart[order]][-1])
 
 
 def _numbered(*reasons: NDArray[Any]) -> Strata | None:
