@@ -301,3 +301,11 @@ def test_census_with_three_given_columns() -> None:
     assert off <= 0.4
     assert linked <= 0.009  # new residuals around the same fit: .005
     assert apart <= 0.06
+
+
+def test_it_says_that_drawn_records_did_not_come_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = skewed(60, 2)
+    said = "From the original: records drawn anew did not come inside the limits."
+    assert said not in Rotate(most=5).walk(task, STREAM).remarks()
+    monkeypatch.setattr(Rotate, "_drawn", lambda *_: None)
+    assert said in Rotate(most=5).walk(task, STREAM).remarks()

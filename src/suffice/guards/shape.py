@@ -24,7 +24,10 @@ def shape(risk: Assessment) -> Finding | None:
 
 def _remedy(risk: Assessment) -> str:
     if not (risk.request.independent and "limits" in risk.request.promises):
-        return "Where shapes matter: rotate, alone, for as many sweeps as it takes by itself."
+        return (
+            "Where shapes matter: rotate, alone, for as many sweeps as it takes by itself. Where that began at the "
+            "original, as the remarks for you say: looser limits, fewer given terms, or zeros that are kept."
+        )
     if risk.weights.effective is not None:  # records are drawn whatever their weight, for the weighted statistics
         return "Name among the given terms what the weights go by, as classes of size: these shapes are unweighted."
     return "Numbers among the given terms, and small cells, leave shapes little room: give fewer; or tell the users."

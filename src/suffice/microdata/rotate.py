@@ -166,6 +166,7 @@ class Rotate(Recordwise):
         walk = Walk.of(Ystar, records, likeness, null, sweeps, course, reason, ratio)
         if not self._unasked(records):
             return walk
+        walk = replace(walk, outside=anew and drawn is None)
         Ystar, ratio = with_heaps(Ystar, ratio, records, ground, law)
         return replace(walk, Ystar=Ystar, ratio=ratio)  # who did not move was counted before: heaps meet
 

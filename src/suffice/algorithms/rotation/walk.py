@@ -28,6 +28,7 @@ class Walk:
     unmoved: rows that never moved, all-zero ones aside.
     rigid: for each direction that still follows the original, the positions of its columns.
     ratio: the error of the kept moments that is left, in units of what the digits hold.
+    outside: whether records were drawn anew and did not come inside the limits.
     """
 
     Ystar: Array
@@ -42,6 +43,7 @@ class Walk:
     rigid: tuple[tuple[int, ...], ...]
     ratio: float
     names: tuple[str, ...] = ()
+    outside: bool = False
 
     @classmethod
     def of(
@@ -64,6 +66,8 @@ class Walk:
         """In sentences: counts and names only."""
         ended = f": {self.reason}" if self.reason else ""
         said = [f"{self.sweeps} sweeps{ended}."]
+        if self.outside:
+            said.append("From the original: records drawn anew did not come inside the limits.")
         if self.before:
             said.append(f"{self.before} of them to leave the start.")
         if self.repairs:
