@@ -256,6 +256,9 @@ def test_rules_need_what_they_judge_by():
         cells(n=[9, 4, 5, 6, 2, 4, 3, 2, 1], big=[9] * 9), ["a", "b"], ["v"], units="n", largest=["big"]
     )
     assert find_sensitive(known, [FewContributors(2), Dominance(1, 100)]).sensitive.any()
+    gap = Table.of_cells({"a": ["Total", "x", "y"], "n": [5, 2, None]}, ["a"], ["n"], counts=["n"])
+    with pytest.raises(UsageError, match=r"of 1 of 3 it is not known.\n.*fill in the cells without a value"):
+        find_sensitive(gap, [MinimumFrequency(3)])
 
 
 def test_direct_disclosure_looks_at_the_cells_around():

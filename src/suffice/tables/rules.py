@@ -239,9 +239,11 @@ def _idle(rule: PrimaryRule) -> bool:
 
 
 def _needs(known: Array, rule: str, what: str) -> None:
-    if np.isnan(known).any():
+    lacking = int(np.isnan(known).sum())
+    if lacking:
         raise UsageError(
-            f"The rule {rule} needs {what} of every cell.\nMake the table from records, or name the column that has it."
+            f"The rule {rule} needs {what} of every cell; of {lacking:,} of {len(known):,} it is not known.\n"
+            "Make the table from records, name the column that has it, or fill in the cells without a value."
         )
 
 
