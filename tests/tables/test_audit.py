@@ -393,6 +393,22 @@ def test_a_cell_that_its_column_tells_hides_no_sum_of_its_row():
     assert audit(table, gaps_at(table, *square, ("x", "w"), ("y", "w")), secret).holds
 
 
+def test_what_several_equations_tell_together_is_a_sum_too():
+    """Of the four gaps of r1 two are in a square with r0, and two in one with r2: each pair is told, the first is 2."""
+    counts = np.full((4, 5), 20)
+    counts[0, :2], counts[1, :4], counts[2, 2:4] = [9, 8], [1, 1, 30, 40], [2, 7]
+    places = [(f"r{i}", f"c{j}") for i in range(4) for j in range(5)]
+    people = {"r": [r for r, _ in places], "c": [c for _, c in places], "n": counts.ravel()}
+    table = Table.of_records(people, ["r", "c"], frequency="n")
+    squares = [(r, c) for rows, columns in (("01", "01"), ("12", "23")) for r, c in product(rows, columns)]
+    gaps = gaps_at(table, *((f"r{r}", f"c{c}") for r, c in squares))
+    told = audit(table, gaps, find_sensitive(table, [MinimumFrequency(3)]))
+    assert not told.holds
+    assert [(t.value, t.verdict) for t in told.targets if t.is_sum] == [(2, EXPOSED)]
+    wider = gaps | gaps_at(table, ("r0", "c4"), ("r1", "c4"))  # one more way out of r1
+    assert audit(table, wider, find_sensitive(table, [MinimumFrequency(3)])).holds
+
+
 def test_lone_contributors_of_a_summary_may_be_one():
     cells = {"a": ["Total", "x", "y", "z", "w"], "v": [100, 30, 30, 30, 10], "k": [9, 1, 1, 2, 5]}
     table = Table.of_cells(cells, ["a"], ["v"], units="k")

@@ -13,6 +13,8 @@ from suffice.algebra.array import Array, Flags
 
 STILL = 1e-7
 """Of a random change: a cell that it moves by no more is not moved."""
+SEVERAL = 2
+"""Unknown cells that an equation has in a block, at least."""
 DENSE = 400
 """Cells that hang together, up to which one decomposition is faster than iteration."""
 
@@ -51,6 +53,23 @@ def untold(relations: sparse.csr_array, unknown: Flags, moved: Flags | None = No
     return left
 
 
+def blocks(relations: sparse.csr_array, unknown: Flags) -> NDArray[np.int64]:
+    """The block of every unknown cell: changes that keep all equations are changes of blocks, each by itself.
+
+    So what an equation has in one block is told, too, however many equations tell it together. Cells are in one block
+    where the projection to these changes mixes them. Of more than DENSE cells that hang together it is not looked for.
+    """
+    label = np.zeros(len(unknown), dtype=np.int64)
+    rows = sparse.csr_array((np.ones(len(relations.data)), relations.indices, relations.indptr), shape=relations.shape)
+    several = np.asarray(rows @ unknown.astype(np.float64)) >= 2 * SEVERAL
+    for here, cells in parts_of(relations, unknown) if several.any() else ():
+        if len(cells) <= DENSE and several[here].any():
+            basis = _basis(sparse.csr_array(relations[here][:, cells]))
+            mixed = np.abs(np.eye(len(cells)) - basis @ basis.T) > STILL
+            label[cells] = connected_components(mixed, directed=False)[1]
+    return label
+
+
 def _without_lone(relations: sparse.csr_array, unknown: Flags) -> Flags:
     whole = np.ones(len(relations.data))
     rows = sparse.csr_array((whole, relations.indices, relations.indptr), shape=relations.shape)
@@ -65,15 +84,21 @@ def _without_lone(relations: sparse.csr_array, unknown: Flags) -> Flags:
 
 def _kept(rows: sparse.csr_array, change: Array) -> Array:
     """What of a change keeps the equations: its projection."""
-    from scipy import linalg
     from scipy.sparse.linalg import lsmr
 
     if rows.shape[1] <= DENSE:
-        basis, upper, _ = linalg.qr(rows.toarray().T, mode="economic", pivoting=True)
-        basis = basis[:, np.abs(np.diag(upper)) > 1e-9]
+        basis = _basis(rows)
         for _ in range(2):
             change = change - basis @ (basis.T @ change)
         return np.asarray(change)
     for _ in range(3):  # of what is left, once more
         change = change - lsmr(rows.T, change, atol=1e-15, btol=1e-15, conlim=0, maxiter=5000)[0] @ rows
     return np.asarray(change)
+
+
+def _basis(rows: sparse.csr_array) -> Array:
+    """Of what the equations tell of the cells, orthonormal."""
+    from scipy import linalg
+
+    basis, upper, _ = linalg.qr(rows.toarray().T, mode="economic", pivoting=True)
+    return np.asarray(basis[:, np.abs(np.diag(upper)) > 1e-9])

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from suffice.algebra.array import Array, Flags
 from suffice.errors import UsageError
+from suffice.tables.connected import blocks
 from suffice.tables.contributors import Makeup
 from suffice.tables.insiders import Insiders
 from suffice.tables.secret import Secret
@@ -67,7 +68,7 @@ class Targets:
             Secret(((int(cell), 1),), float(x[cell]), float(given.lower[cell]), float(given.upper[cell]))
             for cell in np.flatnonzero(given.sensitive)
         ]
-        sums, unjudged = self._sums(self._parts(untold), np.arange(self.table.relations.shape[0]))
+        sums, unjudged = self._sums(*self._parts(untold))
         return [*cells, *sums], unjudged
 
     def before(self, gaps: Flags, untold: Flags, who: Insiders) -> tuple[list[Secret], list[str]]:
@@ -75,7 +76,7 @@ class Targets:
         units, cells = self._known(gaps, untold, who)
         if not len(cells):
             return [], []
-        parts = self._parts(untold)
+        parts, equations = self._parts(untold)
         found = sparse.csr_array((np.ones(len(cells)), cells, np.arange(len(cells) + 1)), shape=(len(cells), len(gaps)))
         hits = (found @ abs(parts).T).tocoo()
         pairs = np.unique(np.column_stack([units[hits.row], hits.col]).astype(np.int64), axis=0)
@@ -83,7 +84,7 @@ class Targets:
         keys, size = np.sort(units * len(gaps) + cells), len(gaps)
         keep = ~np.isin(pairs[left.row, 0] * size + left.col, keys)
         rest = sparse.csr_array((left.data[keep], (left.row[keep], left.col[keep])), shape=left.shape)
-        return self._sums(rest, pairs[:, 1], pairs[:, 0])
+        return self._sums(rest, equations[pairs[:, 1]], pairs[:, 0])
 
     def _known(self, gaps: Flags, untold: Flags, who: Insiders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Who knows which unknown cells: those that one stands alone behind, and what follows from them one by one."""
@@ -112,11 +113,14 @@ class Targets:
         told = np.array(more, dtype=np.int64).reshape(-1, 2)
         return np.concatenate([units, told[:, 0]]), np.concatenate([cells, told[:, 1]])
 
-    def _parts(self, untold: Flags) -> sparse.csr_array:
-        """The unknown parts of every equation."""
+    def _parts(self, untold: Flags) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+        """The unknown parts of every equation, those of each block apart, and which equation they are of."""
         rows, totals = self.table.relations.tocoo(), self.table.totals
         here = (rows.col != totals[rows.row]) & (rows.data != 0) & untold[rows.col]
-        return sparse.csr_array((rows.data[here], (rows.row[here], rows.col[here])), shape=rows.shape)
+        keys = rows.row[here].astype(np.int64) * len(untold) + blocks(self.table.relations, untold)[rows.col[here]]
+        found, part = np.unique(keys, return_inverse=True)
+        shape = len(found), len(untold)
+        return sparse.csr_array((rows.data[here], (part, rows.col[here])), shape=shape), found // len(untold)
 
     def _sums(
         self, parts: sparse.csr_array, equations: NDArray[np.int64], before: NDArray[np.int64] | None = None
