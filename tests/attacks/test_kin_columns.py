@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,25 @@ def test_once_confidential_always(
     roles = Roles(confidential=["other"], **{role: names})
     assert rules(protect(frame, roles, IPSO, seed=Seed()), "stop", "never") == set()  # without a ledger it leaves
     protect(frame, Roles(confidential=protected), IPSO, seed=key).write(tmp_path / "one.csv")
+    assert "former-role" in rules(protect(frame, roles, IPSO, seed=key), "stop")
+
+
+READ: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "text": lambda y: y.map("{:.2f}".format),
+    "an amount with a comma": lambda y: "EUR " + y.map("{:.2f}".format).str.replace(".", ","),
+    "a decimal number": lambda y: y.map("{:.2f}".format).map(Decimal),
+    "a date": lambda y: pd.Timestamp("1970-01-01") + pd.to_timedelta(y.round(), "D"),
+    "a day as text": lambda y: (pd.Timestamp("1970-01-01") + pd.to_timedelta(y.round(), "D")).dt.strftime("%d/%m/%Y"),
+}
+
+
+@pytest.mark.parametrize("how", READ)
+def test_what_a_reader_takes_for_its_numbers_is_the_column(how: str, tmp_path: Path) -> None:
+    frame, key = victims(), Seed.new_file(tmp_path / "key")
+    frame = frame.assign(k=READ[how](frame["y"]))
+    roles = Roles(confidential=["other"], keep=["k"])
+    assert "former-role" not in rules(protect(frame, roles, IPSO, seed=key), "stop")
+    protect(frame, Roles(confidential=["y"]), IPSO, seed=key).write(tmp_path / "one.csv")
     assert "former-role" in rules(protect(frame, roles, IPSO, seed=key), "stop")
 
 

@@ -32,7 +32,7 @@ from suffice.rows.rows import Block, Product, Rows
 from suffice.seed import Seed
 from suffice.statistics.statistic import Promise
 
-READ = ("float", "integer", "category")
+READ = ("float", "integer", "category", "date")
 """Kinds of columns that are looked at."""
 PACKED = 2**17
 """Records whose clusters are remembered, at most."""

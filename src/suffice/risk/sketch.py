@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.design.levels import missing
 from suffice.design.units import exact_words
+from suffice.errors import attempt
 from suffice.risk.leaving import cells_at
+from suffice.risk.text_numbers import text_numbers
 from suffice.rows.arrow import as_float
 from suffice.rows.multiset import Words, fingerprints
 from suffice.rows.rows import Block
@@ -63,7 +65,7 @@ class Search:
 class Sketch:
     """Records by their places, with a keyed word and a number for each of their cells: a fold.
 
-    words: 0 where missing; values: nan where missing, and of text
+    words: 0 where missing; values: nan where missing, and of text that is no number and no date
     turns: keyed numbers; the records of the smallest ones are remembered
     asked: records that earlier releases remember
     """
@@ -91,7 +93,7 @@ class Sketch:
         rows = np.flatnonzero(chosen)
         cells = [cells_at(block.columns[name], rows) for name in columns]
         words = [known[n][rows] if n in known else keyed(cell, key) for n, cell in zip(columns, cells, strict=True)]
-        values = [as_float(v) if isinstance(v, np.ndarray) else np.full(len(rows), np.nan) for v in cells]
+        values = [_numbers(each) for each in cells]
         shape = len(columns), len(rows)
         return cls(
             places[rows],
@@ -136,6 +138,12 @@ def keyed(values: Any, key: int) -> Words:
     words = fingerprints(len(values), [exact_words(values) ^ np.uint64(key)])
     words[missing(values)] = 0
     return words
+
+
+def _numbers(cells: Any) -> Array:
+    """What cells say in numbers, as their readers take them: "1.234,56" tells the amount."""
+    read = cells if isinstance(cells, np.ndarray) else attempt(partial(text_numbers, cells))
+    return np.full(len(cells), np.nan) if read is None else as_float(read)
 
 
 def levelled(values: Array) -> Array:
