@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -54,6 +54,7 @@ def turned(Y: Array, k: int, units: Array, seed: int) -> None:
 @given(tables(), st.integers(0, 2**32))
 def test_neither_the_order_of_rows_nor_units_matter(table: tuple[Array, int], seed: int) -> None:
     Y, k = table
+    assume(np.abs(Y).max() <= 1e5 * max(1.0, np.ptp(Y)))  # farther from zero, other units change digits that count
     turned(np.round(Y, 3), k, np.random.default_rng(seed).uniform(0.001, 1000, Y.shape[1]), seed)
 
 
