@@ -117,6 +117,15 @@ def test_what_is_no_table_is_refused_with_a_sentence(wrong: Any) -> None:
     assert "secret" not in str(told.value)
 
 
+@pytest.mark.parametrize(("ordered", "levels"), [(False, ["a", "b", "c"]), (True, ["c", "a", "b"])])
+def test_levels_without_an_order_do_not_stand_as_the_original_rows_did(ordered: bool, levels: list[str]) -> None:
+    """A dictionary of a file that is sorted by a confidential column has its levels by that."""
+    frame = pd.DataFrame({"g": pd.Categorical(["c", "c", "a", "b", None], ["c", "a", "b"], ordered=ordered)})
+    back = rows_of(frame).frame(["g"], {}, np.array([4, 1, 3, 2, 0]))
+    assert list(back["g"].cat.categories) == levels
+    assert back["g"].dropna().tolist() == ["c", "b", "a", "c"]
+
+
 def test_rows_are_put_back_in_any_order_with_their_own_types() -> None:
     frame = pd.DataFrame(
         {

@@ -162,9 +162,18 @@ def _bare(frame: Any) -> Any:
         return pa.table([_fresh_levels(column) for column in frame.columns], names=frame.column_names)
     if hasattr(frame, "attrs"):  # pandas
         frame.attrs = {}
-        levelled = [name for name in frame.columns if hasattr(frame[name], "cat")]
-        return frame.assign(**{name: frame[name].cat.remove_unused_categories() for name in levelled})
+        levelled = {name: frame[name] for name in frame.columns if hasattr(frame[name], "cat")}
+        return frame.assign(**{name: _shown_levels(series) for name, series in levelled.items()})
     return frame.with_columns([_fewer_levels(frame[name]) for name in frame.columns])  # polars
+
+
+def _shown_levels(series: Any) -> Any:
+    """A pandas column with the levels that it has: without an order of their own they may stand as the original's rows
+    did, and are sorted, or else as the released rows are."""
+    if series.cat.ordered:
+        return series.cat.remove_unused_categories()
+    fresh = series.dropna().astype(series.cat.categories.dtype).astype("category")
+    return series.cat.set_categories(fresh.cat.categories)
 
 
 def _fewer_levels(series: Any) -> Any:
