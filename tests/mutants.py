@@ -648,8 +648,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dates count from 1970",
         "risk/matches.py",
-        "    if date:\n",
-        "    if date and not date:\n",
+        "SPREAD * sd) if date else",
+        "SPREAD * sd) if date and not date else",
         "tests/attacks/test_nearness.py",
     ),
     Mutant(
