@@ -428,6 +428,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "still & (Y[:, open_] != Y[:, open_]).any(axis=1)",
         "tests/attacks/test_rotation.py tests/microdata/test_rotate.py",
     ),
+    Mutant(
+        "records leave their class within a sweep",
+        "microdata/rotate.py",
+        "ground.between(self.Y[:, column], column, cuts)",
+        "ground.between(self.Y[:, column], column, cuts[:0])",
+        "tests/microdata/test_rotate.py",
+    ),
     without("degrees-of-freedom", "few_degrees_of_freedom"),
     without("group-size", "groups"),
     without("dominance", "cells_and_giants"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +17,12 @@ from suffice import Roles, protect
 from suffice.algebra.array import Array
 from suffice.algebra.decomposition import split
 from suffice.algorithms.rotation import kernel, turn
+from suffice.algorithms.rotation.dealing import Dealer
 from suffice.algorithms.rotation.likeness import Likeness
 from suffice.algorithms.rotation.stopping import AGAIN
 from suffice.errors import InfeasibleError, UsageError, count_of
 from suffice.method.records import Records
-from suffice.microdata import Ipso
+from suffice.microdata import Ipso, rotate
 from suffice.microdata.rotate import Rotate
 from suffice.seed import Seed
 from suffice.utility.kolmogorov_smirnov import kolmogorov_smirnov
@@ -272,6 +275,37 @@ def test_what_is_never_negative_is_not_without_a_bound(given: int) -> None:
     assert (task.Y >= 0).all()
     for key in range(3):
         assert (Rotate().walk(task, Seed.for_tests(key).derive("sign")).Ystar >= 0).all()
+
+
+@pytest.mark.parametrize("given", [0, 1])
+def test_who_meets_by_size_is_held_in_its_class_for_the_sweep(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reverse turn must meet the same groups: else giants leave by a way that no giant comes back."""
+    dealt: list[tuple[int, Array]] = []
+    left: list[int] = []
+    classes, chosen = Dealer.classes, rotate.kernel
+
+    def noted(self: Dealer, Y: Array, sweep: int, generator: np.random.Generator) -> tuple[Array, int, Array]:
+        groups, column, cuts = classes(self, Y, sweep, generator)
+        dealt.append((column, cuts))
+        return groups, column, cuts
+
+    def watched(n: int, sweeps: int) -> Callable[..., None]:
+        turn = chosen(n, sweeps)
+
+        def turned(Y: Array, *others: Any) -> None:
+            before = Y.copy()
+            turn(Y, *others)
+            if dealt:
+                column, cuts = dealt.pop()
+                class_before, class_after = (np.searchsorted(cuts, y[:, column], "right") for y in (before, Y))
+                left.append(int((class_before != class_after).sum()))
+
+        return turned
+
+    monkeypatch.setattr(Dealer, "classes", noted)
+    monkeypatch.setattr(rotate, "kernel", watched)
+    Rotate(most=20).walk(skewed(150, 2, given=given), STREAM)
+    assert left == [0] * 10  # every other two sweeps of twenty
 
 
 GIVEN = ["AFNLWGT", "AGI", "EMCONTRB"]
