@@ -26,6 +26,9 @@ from suffice.guards.digits import digits as digits_rule
 from suffice.method.method import Method
 from suffice.release.release import Release
 from suffice.risk.digits import digits
+from suffice.risk.far_cells import FarCells
+from suffice.risk.giants import giants
+from suffice.risk.nearness import nearness
 from suffice.risk.sample import RecordSample
 from tests.attacks.victims import rules
 from tests.guards.assessments import changed
@@ -178,6 +181,38 @@ def test_genuine_rows_are_told_by_their_digits() -> None:
     assert finding is not None
     assert finding.level == "warn"
     assert not digits(sampled(y, after.round(2)))  # all are rounded: nobody can tell
+    few = np.where(np.arange(len(y)) < 700, after.round(2), after)
+    few[30:300] += 0.01
+    assert not digits(sampled(y, few))  # thirty of seven hundred that look genuine
+
+
+def test_groups_of_equal_values_are_told_by_their_digits() -> None:
+    households, others = np.repeat(1000.0 * np.arange(1, 101), 3), np.random.default_rng(1).integers(2e5, 4e5, 300)
+    frame = pd.DataFrame({"y0": np.concatenate([households, others])})
+    release = released(frame, Microaggregate(k=3))
+    after = release.aligned()["y0"].to_numpy()
+    whole = np.round(after) == after
+    assert (after == frame["y0"])[whole].mean() > 0.6
+    assert "digits" in rules(release, "warn")
+
+
+def test_zeros_are_aside_wherever_they_go() -> None:
+    """Six of ten records have nothing: neither do they hide that all others stay, nor stand for them."""
+    rng = np.random.default_rng(1)
+    y = np.where(np.arange(1000) < 600, 0.0, income()["y0"])
+    stay, go = y * rng.normal(1, 0.01, 1000), np.where(y == 0, 0.0, rng.permutation(income()["y0"]))
+    stay[:600] = rng.normal(0, 100, 600)
+    assert nearness(sampled(y, stay))["y0", "value", 0].excess > 0.9
+    assert nearness(sampled(y, go))["y0", "value", 0].excess < 0.1
+
+
+def test_giants_are_not_found_where_values_are_everywhere() -> None:
+    own = np.column_stack([np.geomspace(5, 5e9, 10), np.zeros(10)])
+    everywhere = np.geomspace(2.5, 1e10, 2000)[:, None]
+    alone = own[:, :1] * 1.001
+    dense, sparse = (giants(FarCells((own,), (after,)), ("y0",))["y0"] for after in (everywhere, alone[::5]))
+    assert (dense.found, dense.chance, dense.excess) == (10, 10, 0)
+    assert (sparse.found, sparse.chance) == (2, 0)
 
 
 def sampled(y: Array, after: Array) -> RecordSample:
