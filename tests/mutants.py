@@ -354,7 +354,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "one record far beyond all others is not seen",
         "risk/cells.py",
-        "whole.shown & amounts & anew",
+        "whole.shown & amounts & kept",
         "whole.shown & amounts & False",
         "tests/attacks/test_rotation.py",
     ),
