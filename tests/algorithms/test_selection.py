@@ -108,6 +108,37 @@ def test_cells_that_are_to_stay_move_where_nothing_else_can_and_then_few():
     assert 1 <= moved <= 3  # as many as there are sums
 
 
+@pytest.mark.parametrize("key", range(5))
+def test_few_cells_leave_the_heaps_of_a_column_that_has_nothing_else(key: int):
+    """Whole numbers from none to twenty, most near their lower end, of which some of a rare level too."""
+    rng, n = np.random.default_rng(key), 3000
+    level = np.arange(n) % 25 == 0
+    D = np.column_stack([np.ones(n), level, np.arange(n) % 2])
+    Y0 = np.minimum(rng.geometric(0.15 - 0.03 * level) - 1.0, 20.0)[:, None]
+    Y = Y0[np.lexsort((rng.random(n), level))][np.argsort(np.argsort(level, kind="stable"))]
+    Y[rng.choice(n, 60, replace=False)] += 1.0
+    made = in_moments(D, Y, D, Y0, Y > 0, np.zeros(1), np.full(1, 21.5), rng)
+    G0, G = (np.column_stack([D, y / 10]) for y in (Y0, made))
+    assert np.abs(G.T @ G - G0.T @ G0).max() < 1e-12 * n
+    assert (made != np.rint(made)).mean() < 0.021
+    assert np.array_equal(made == 0, Y == 0)
+    times = (np.bincount(np.rint(y[:, 0]).astype(int), minlength=22) for y in (made, Y))
+    assert np.abs(np.subtract(*times)).max() < 0.03 * n  # those that went to the next heap are few as well
+
+
+@pytest.mark.parametrize("key", range(3))
+def test_a_level_in_which_one_cell_is_free_is_met_by_that_cell(key: int):
+    rng, n = np.random.default_rng(key), 2000
+    level = np.arange(n) < n // 2
+    D = np.column_stack([np.ones(n), level])
+    Y0, Y = (rng.gamma(4.0, 5.0, size=(n, 1)) for _ in range(2))
+    Y0[: n // 2 - 1], Y[: n // 2 - 1] = -8.0, -8.0
+    Y0[n // 2 - 1], Y[n // 2 - 1] = 20.0, 21.0
+    made = in_moments(D, Y, D, Y0, Y > 0, np.full(1, -8.0), np.full(1, np.inf), rng)
+    assert made[n // 2 - 1] == pytest.approx(20.0)
+    assert (made != Y).mean() < 0.051  # and few others
+
+
 @pytest.mark.parametrize("rare", [0, 3])
 def test_nothing_comes_to_lie_between_a_code_and_the_other_values(rare: int):
     """Some that stand at the code must move where the original has other values and none was drawn: all the way."""

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from suffice.algebra.array import Array, Flags
 from suffice.algebra.decomposition import gqr
 from suffice.algorithms.least_moves import least_moves, unmet
+from suffice.algorithms.selection import closing
 from suffice.errors import InfeasibleError
 
-SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 """Of the cells of a column that carry the correction, the fewest first: those left alone keep heaps and digits."""
 HEAP = 10
 """Records that share a value."""
@@ -29,6 +30,12 @@ CLOSED = 1e-13
 """Of a record: what is left of a sum of standardised values is rounding."""
 STOPS = 20
 """Values that are put inside one by one."""
+OFF = 0.05
+"""Share of cells off heaps that carries a correction by itself; with fewer, cells go from heap to heap."""
+CANDIDATES, STEPS = 20_000, 500
+"""Cells at heaps that are looked at together, and how many of them go to the next heap at most."""
+RANK = 1e-6
+"""Of the square of a record: what is left of it by others is rounding."""
 DEAR = 100.0
 """What a move of a cell that is to stay costs, beside one of a cell that is free."""
 
@@ -51,6 +58,7 @@ def in_moments(
     With A = [D, columns before] and F the cells that may move: y_F + A_F c + s v, where A_F'A_F c closes the gap of A'y
     and v = y_F less its fit by A_F, which changes no product with A; s then gives y'y. So the whole Gram matrix of
     [D Y] is that of [D0 Y0]: this is `Restore` between two files, with the original's B and loadings, in few cells.
+    Where few cells do not suffice, a column that is at heaps nearly everywhere comes near by steps between these first.
     Where the free cells do not suffice, A'y is closed first by the least moves of all cells, a linear programme in
     which the others are dear: at most as many of these move as there are sums.
 
@@ -97,10 +105,16 @@ def in_moments(
                 where = [*given, *map("products with {!r}".format, names)][unmet(A, products, ends)]
                 raise _unreached(names[j], f"no values inside its bounds have its sum over {where}")
             raise _unreached(names[j], "its variance is too far from that of what was drawn")
-        moved = found != E[:, j]
+        made[:, j] = _as_drawn(found, E[:, j], Y[:, j], np.clip(centre[j] + scale[j] * found, low[j], high[j]))
         E[:, j] = found
-        made[moved, j] = np.clip(centre[j] + scale[j] * found[moved], low[j], high[j])
     return made
+
+
+def _as_drawn(found: Array, drawn: Array, y: Array, other: Array) -> Array:
+    """To the last digit the number y of the cells where the same was drawn, and the other of those that are new."""
+    values, first = np.unique(drawn, return_index=True)
+    place = np.minimum(np.searchsorted(values, found), len(values) - 1)
+    return np.where(values[place] == found, y[first[place]], other)
 
 
 def _units(Y0: Array) -> tuple[Array, Array]:
@@ -127,11 +141,35 @@ def _heaped(y: Array) -> Flags:
     return np.asarray(times[place] >= HEAP)
 
 
+def _of_rank_first(rows: Array) -> NDArray[np.intp]:
+    """The rows in their order, but first the earliest ones that have the rank of all: a sum that a single cell can
+    change, as of a level whose other cells stay, is met by that cell or not at all.
+
+    >>> _of_rank_first(np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [3.0, 1.0]])).tolist()
+    [0, 3, 1, 2]
+    """
+    left, first = rows.copy(), np.zeros(len(rows), dtype=bool)
+    least = RANK * np.einsum("ij,ij->i", rows, rows)
+    for _ in range(rows.shape[1]):
+        sizes = np.einsum("ij,ij->i", left, left)
+        new = np.flatnonzero(sizes > least)
+        if not len(new):
+            break
+        first[new[0]] = True
+        way = left[new[0]] / np.sqrt(sizes[new[0]])
+        left -= np.outer(left @ way, way)
+    return np.argsort(~first, kind="stable")
+
+
 def _met(targets: Sequence[_Target], draws: np.random.Generator) -> Array | None:
     """The column as it is wanted, in as few cells as do, and then by the first of the targets that can be met; with
-    cells that may not move moved only where the others do not do."""
+    steps between heaps where the fewest cells do not do, and cells that may not move where the others do not."""
     if targets[0].is_met:
         return targets[0].y
+    found = targets[0].moved(SHARES[0], draws)
+    if found is not None:
+        return found
+    targets = [each.stepped(draws) for each in targets]
     found = _in_few(targets, draws)
     if found is not None:
         return found
@@ -168,6 +206,27 @@ class _Target:
     def is_met(self) -> bool:
         return float(self.y @ self.y) == self.square and not self._gap(self.y).any()
 
+    def stepped(self, draws: np.random.Generator) -> _Target:
+        """Where few cells are off heaps: some of those at heaps are moved to the next heap, up or down, as long as that
+        brings the products nearer, so that little is left for cells that leave the heaps."""
+        heaped = self.may & (self.last > 0)
+        if (self.may & ~heaped).sum() >= OFF * len(self.y):
+            return self
+        cells, y = np.flatnonzero(heaped), self.y.copy()
+        heaps, scale = np.unique(y[cells]), np.append(np.linalg.norm(self.A, axis=0), 2 * np.sqrt(self.square))
+        scale = np.where(scale > 0, scale, 1.0)
+        for _ in range(ROUNDS):
+            some = draws.permutation(cells)[:CANDIDATES]
+            way = draws.choice([-1, 1], len(some))
+            to = heaps[np.clip(np.searchsorted(heaps, y[some]) + way, 0, len(heaps) - 1)]
+            change = np.column_stack([(to - y[some])[:, None] * self.A[some], to**2 - y[some] ** 2])
+            gap = np.append(self._gap(y), self.square - y @ y)
+            taken = closing(-gap / scale, change / scale, STEPS)
+            if not len(taken):
+                break
+            y[some[taken]] = to[taken]
+        return replace(self, y=y)
+
     def closed(self) -> _Target | None:
         """With A'y as it is wanted, by the least moves. Values beyond the ends stay or come inside: of those that would
         stop on the way the one that came farthest is put inside, and all are asked again."""
@@ -194,6 +253,7 @@ class _Target:
         """y as it is wanted, moved in a share of the cells that may."""
         cells = draws.permutation(np.flatnonzero(self.may))
         cells = cells[np.argsort(self.last[cells], kind="stable")]
+        cells = cells[_of_rank_first(self.A[cells])]
         few = max(int(share * len(self.y)), 1)
         return self._in(np.sort(cells[:few]), cells[few:])
 

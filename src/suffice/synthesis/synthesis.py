@@ -73,7 +73,7 @@ class Synthesis(Rowwise):
     r: missing cells are imputed, m times, and each completed file is drawn r times: m r files without missing cells
     margins: categories of which every one- and two-way table is the original's, to the last count: records are chosen
         among three to ten times as many; levels that few records have must be joined first
-    exact: numbers are moved, in few cells, from one of twenty, until means, covariances and means by the margins'
+    exact: numbers are moved, in few cells, from one of a hundred, until means, covariances and means by the margins'
         levels are the original's; zeros, spikes and bounds stay where they can.
         `Synthesis(margins=...).then(Restore())` is this
 
