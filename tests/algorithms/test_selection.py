@@ -59,6 +59,34 @@ def test_a_cell_that_was_never_drawn_is_a_sentence():
         selected(pool, original, 2, np.random.default_rng(3))
 
 
+@pytest.mark.parametrize("n", [4000, 12000])
+def test_thousands_of_patterns_are_exchanged_one_by_one(n: int, monkeypatch: pytest.MonkeyPatch):
+    """Four unrelated categories of 8 levels: one node of an integer programme may take minutes."""
+    monkeypatch.setattr("scipy.optimize.milp", None)
+    rng = np.random.default_rng(1)
+    original, pool = rng.integers(8, size=(n, 4)), rng.integers(8, size=(3 * n, 4))
+    found, again = (selected(pool, original, 2, np.random.default_rng(3)) for _ in range(2))
+    cells = [np.bincount(table_rows(each, (8,) * 4, 2).ravel()) for each in (pool[found], original)]
+    assert np.array_equal(*cells)
+    assert len(np.unique(found)) == n
+    assert np.array_equal(found, again)
+    assert len(np.intersect1d(found, selected(pool, original, 2, np.random.default_rng(4)))) < 0.4 * n  # by chance 1/3
+
+
+@pytest.mark.parametrize("levels", [2, 8])
+def test_no_choice_is_a_sentence_with_few_patterns_and_with_many(levels: int):
+    """Every cell has enough, but of three columns that are zero together in the original one never is in the pool."""
+    rng = np.random.default_rng(1)
+    original, pool = rng.integers(1, 3, size=(3000, 3)), rng.integers(1, 3, size=(12000, 3))
+    original[:50] = 0
+    pool[:3000] = 0
+    pool[np.arange(3000), np.arange(3000) % 3] = 1
+    one, more = (np.hstack([each, rng.integers(levels, size=(len(each), 4))]) for each in (original, pool))
+    assert (len(np.unique(more, axis=0)) > 2500) == (levels == 8)
+    with pytest.raises(InfeasibleError, match="no choice was found"):
+        selected(more, one, 2, np.random.default_rng(3))
+
+
 def numbers(codes: np.ndarray, seed: int) -> np.ndarray:
     """Skewed, with heaps at tens and a spike at zero."""
     rng = np.random.default_rng(seed)

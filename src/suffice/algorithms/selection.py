@@ -15,10 +15,13 @@ from suffice.errors import InfeasibleError
 Places = NDArray[np.intp]
 Counts = NDArray[np.int64]
 
-NODES = 2000
-"""Of the search at most: it ends by its own steps, never by a clock, so that it ends alike everywhere."""
+FEW, NODES = (1000, 2500), (2000, 20)
+"""Patterns up to which an integer programme comes first, and last, and nodes of its search: with more of them
+one node may take a minute. All searches end by their own steps, never by a clock, so that they end alike everywhere."""
 ENOUGH = 0.5
 """How far from the fewest exchanges the search may stop, as a share of them."""
+PATIENCE, REST = 10_000, 3
+"""Steps of a walk that bring no table nearer, after which it ends; steps at most that what was moved stays as it is."""
 
 PAIRINGS, EXCHANGES, CANDIDATES = 200, 20, 4000
 """Pairings at most, exchanges out of each, and pairs that are looked at."""
@@ -45,8 +48,8 @@ def table_rows(codes: Codes, sizes: tuple[int, ...], order: int) -> NDArray[np.i
 def selected(pool: Codes, original: Codes, order: int, draws: np.random.Generator) -> Places:
     """As many places in the pool as there are original records, with every table of `order` columns as theirs.
 
-    First n records by chance; then as few as can be are exchanged: x = x_0 + up - down with A x = the tables, the least
-    sum of up + down, whole numbers of every pattern between none and what the pool has of it.
+    First n records by chance; then few are exchanged: x = x_0 + up - down with A x = the tables, a small sum of
+    up + down, whole numbers of every pattern between none and what the pool has of it.
 
     >>> rng = np.random.default_rng(1)
     >>> pool, original = rng.integers(3, size=(400, 3)), rng.integers(3, size=(80, 3))
@@ -61,21 +64,34 @@ def selected(pool: Codes, original: Codes, order: int, draws: np.random.Generato
     cells, wanted = table_rows(pool[first], sizes, order), table_rows(original, sizes, order)
     width = int(max(cells.max(), wanted.max())) + 1
     rows, columns = cells.ravel(), np.repeat(np.arange(len(first)), cells.shape[1])
-    A = sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=(width, len(first)))
+    A = sparse.csr_array((np.ones(rows.size, dtype=np.int64), (rows, columns)), shape=(width, len(first)))
     target = np.bincount(wanted.ravel(), minlength=width)
-    if (A @ there < target).any():
-        raise _lacking(int((A @ there < target).sum()))
+    short = np.asarray(A @ there) < target
+    if short.any():
+        raise _lacking(int(short.sum()))
     start: Counts = draws.multivariate_hypergeometric(there, n)
-    change: Counts = _exchanged(A, target - A @ start, there - start, start)
-    counts: Counts = np.asarray(start) + change
+    counts: Counts = np.asarray(start) + _exchanged(A, target - A @ start, there - start, start, draws)
     mixed = draws.permutation(len(pool))
     by_pattern = mixed[np.argsort(pattern[mixed], kind="stable")]
     place = np.arange(len(pool)) - np.repeat(np.cumsum(there) - there, there)
     return np.asarray(draws.permutation(by_pattern[place < np.repeat(counts, there)]))
 
 
-def _exchanged(A: sparse.csr_array, gap: Array, up: Counts, down: Counts) -> Counts:
+def _exchanged(A: sparse.csr_array, gap: Counts, up: Counts, down: Counts, draws: np.random.Generator) -> Counts:
     """The change of every pattern's count that closes the gap, with few records exchanged."""
+    first = A.shape[1] <= FEW[0]
+    found = _programme(A, gap, up, down, NODES[0]) if first else _walked(A, gap, up, down, draws)
+    if found is None and first:
+        found = _walked(A, gap, up, down, draws)
+    elif found is None and A.shape[1] <= FEW[1]:
+        found = _programme(A, gap, up, down, NODES[1])
+    if found is None or (A @ found != gap).any() or (found > up).any() or (-found > down).any():
+        raise _lacking()
+    return found
+
+
+def _programme(A: sparse.csr_array, gap: Counts, up: Counts, down: Counts, nodes: int) -> Counts | None:
+    """By an integer programme, which knows the fewest exchanges that there could be."""
     if not gap.any():
         return np.zeros(A.shape[1], dtype=np.int64)
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -87,15 +103,48 @@ def _exchanged(A: sparse.csr_array, gap: Array, up: Counts, down: Counts) -> Cou
         integrality=np.ones(2 * A.shape[1], dtype=np.int64),
         bounds=Bounds(np.zeros(2 * A.shape[1]), np.concatenate([up, down]).astype(float)),
         constraints=LinearConstraint(both, gap[kept], gap[kept]),
-        options={"node_limit": NODES, "mip_rel_gap": ENOUGH},
+        options={"node_limit": nodes, "mip_rel_gap": ENOUGH},
     )
+    if found.status == 2:  # there is none
+        raise _lacking()
     if found.x is None:
-        raise _lacking()
+        return None
     moved = np.rint(found.x).astype(np.int64)
-    change = moved[: A.shape[1]] - moved[A.shape[1] :]
-    if (A @ change != gap).any() or (change > up).any() or (-change > down).any():
-        raise _lacking()
-    return np.asarray(change)
+    return np.asarray(moved[: A.shape[1]] - moved[A.shape[1] :])
+
+
+def _walked(A: sparse.csr_array, gap: Counts, up: Counts, down: Counts, draws: np.random.Generator) -> Counts | None:
+    """By a walk: at every step the record that tables miss least goes out, and the one that they miss most comes in.
+
+    What they miss is the sum of w gap^2 over all cells, w = 1 first. Where an exchange does not lessen it, open cells
+    become heavier, and what was moved rests for a few steps: so the walk leaves where single exchanges lead nowhere.
+    """
+    gap, change = gap.copy(), np.zeros(A.shape[1], dtype=np.int64)
+    by_pattern = A.T.tocsr()
+    cells = by_pattern.indices.reshape(A.shape[1], -1)
+    weight, rests = np.ones_like(gap), np.zeros(A.shape[1], dtype=np.int64)
+    step, since, nearest = 0, 0, np.abs(gap).sum()
+    while nearest and step < since + PATIENCE:
+        step += 1
+        missed, chance, awake = weight @ gap**2, draws.random(A.shape[1]), rests < step
+        gone = np.where(awake & (change > -down), by_pattern @ (weight * (1 + 2 * gap)) + chance, np.inf)
+        out = int(np.argmin(gone))
+        gap[cells[out]] += 1
+        awake[out] = False
+        come = np.where(awake & (change < up), by_pattern @ (weight * (1 - 2 * gap)) + chance, np.inf)
+        into = int(np.argmin(come))
+        if not np.isfinite(gone[out] + come[into]):  # all that could be moved rest
+            gap[cells[out]] -= 1
+            continue
+        gap[cells[into]] -= 1
+        change[out] -= 1
+        change[into] += 1
+        rests[[out, into]] = step + draws.integers(1, REST + 1)
+        if weight @ gap**2 >= missed:
+            weight[gap != 0] += 1
+        if (far := np.abs(gap).sum()) < nearest:
+            since, nearest = step, far
+    return None if nearest else change
 
 
 def approached(places: Places, pattern: Codes, features: Array, target: Array, draws: np.random.Generator) -> Places:
@@ -165,7 +214,7 @@ def _paired(inside: Flags, pattern: Codes, draws: np.random.Generator) -> tuple[
 
 
 def _lacking(cells: int = 0) -> InfeasibleError:
-    why = f"too few were drawn of {cells:,} cells" if cells else "no choice has all of them together"
+    why = f"too few were drawn of {cells:,} cells" if cells else "no choice was found with all of them together"
     return InfeasibleError(
         f"No records among those that were drawn have the tables of the original: {why}.\n"
         "Join levels that few records have, or keep fewer tables."
