@@ -11,6 +11,7 @@ import pytest
 from suffice.errors import InfeasibleError, InputError, UsageError
 from suffice.seed import Seed
 from suffice.tables.audit import audit
+from suffice.tables.auditor import Auditor
 from suffice.tables.rules import (
     DirectDisclosure,
     Dominance,
@@ -22,6 +23,7 @@ from suffice.tables.rules import (
     PriorPosterior,
 )
 from suffice.tables.sensitivity import Prior, Sensitivity, find_sensitive
+from suffice.tables.solver import Answer, Programme
 from suffice.tables.suppress.suppression import Suppression, suppress
 from suffice.tables.table import Table
 from tests.tables.test_reference import CASES as REFERENCE
@@ -166,6 +168,59 @@ def test_a_search_tells_how_far_it_is():
     shares = [done / total for _, done, total in told[begin:last]]
     assert len(shares) > 1  # no audit in between says that all is done
     assert all(0 <= share < 1 for share in shares)
+
+
+def sparse_firms() -> Table:
+    """Firms with one record each, two a cell: many are alone in a cell, and many cells have no other of their sums."""
+    rng, size = np.random.default_rng(2), 400
+    codes = [rng.integers(0, count, size).astype(str).tolist() for count in (10, 7, 3)]
+    data: dict[str, list[object]] = {f"d{k}": some for k, some in enumerate(codes)}
+    data |= {"v": (np.rint(rng.lognormal(4, 1.5, size)) + 1).tolist(), "firm": list(range(size))}
+    return Table.of_records(data, ["d0", "d1", "d2"], ["v"], contributor="firm")
+
+
+def test_a_sparse_table_has_a_pattern_and_what_was_not_tried_is_said(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("suffice.tables.suppress.search.REMOVALS", 8)
+    table = sparse_firms()
+    given = find_sensitive(table, [PPercent(10)], "v")
+    found = suppress(table, given, search="fast", seed=KEY)
+    assert_kept(found, given)
+    assert found.untried
+    assert f"{found.untried:,} of these may not be" in found.text()
+
+
+def test_programmes_in_whole_numbers_are_solved_only_where_others_have_no_whole_answer(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    rng, solved = np.random.default_rng(1), list[bool]()
+    n = rng.poisson(rng.gamma(0.2, 15, 180))
+    codes = np.unravel_index(np.arange(len(n)), (6, 5, 3, 2))
+    data = {f"d{k}": some.astype(str) for k, some in enumerate(codes)} | {"n": n}
+    table = Table.of_records(data, ["d0", "d1", "d2", "d3"], frequency="n")
+    solve = Programme.solve
+
+    def counted(self: Programme, *args: object, **more: object) -> Answer:
+        solved.append(bool(self.whole.any()))
+        return solve(self, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Programme, "solve", counted)
+    given = find_sensitive(table, [MinimumFrequency(4)])
+    assert_kept(suppress(table, given, search="fast", seed=KEY), given)
+    assert len(solved) > 20
+    assert sum(solved) < len(solved) / 4
+
+
+def test_a_rough_audit_finds_nothing_only_where_a_full_one_does():
+    table = sparse_firms()
+    given = find_sensitive(table, [PPercent(10)], "v")
+    rng, holding = np.random.default_rng(1), suppress(table, given, search="fast", seed=KEY).suppressed
+    verdicts = []
+    for share in (0.0, 0.01, 0.02, 0.05, 1.0):
+        gaps = given.sensitive | (holding & (rng.random(len(table)) >= share))
+        full, rough = audit(table, gaps, given), Auditor(table, given, "v").of(gaps, rough=True)
+        assert bool(full.exposed) == bool(rough.exposed)
+        verdicts.append(full.holds)
+    assert set(verdicts) == {True, False}
 
 
 def square(n: list[int], **more: object) -> Table:

@@ -27,6 +27,11 @@ from suffice.tables.targets import Targets
 
 FEWEST, MOST, ROOM = 4, 32, 1_500_000
 """Changes that are remembered, and numbers that they take."""
+PLENTY = 3
+"""Times as many numbers where an audit is not one of many, and what it found hard will be hard in the next one."""
+ROW = 4
+"""Exposed targets, beyond which a rough audit looks for no others that are harder to find; insiders in a row to whom
+something is exposed, after which it calls exposed to the others what is left open."""
 KNOWN = 2_000
 """Pieces whose verdicts are remembered."""
 COARSE = 0.01
@@ -62,8 +67,15 @@ class Auditor:
         self.done = dict[tuple[object, ...], tuple[list[Secret], list[Secret]]]()
         """What was found of pieces, which may be those of another pattern, too."""
 
-    def of(self, suppressed: Sequence[bool] | Flags, points: Sequence[Array] = (), hasty: bool = False) -> Audit:
-        """The audit of a pattern; points, hasty: as `audit` takes them."""
+    def of(
+        self, suppressed: Sequence[bool] | Flags, points: Sequence[Array] = (), hasty: bool = False, rough: bool = False
+    ) -> Audit:
+        """The audit of a pattern; points, hasty: as `audit` takes them.
+
+        rough: for a pattern that grows: what is exposed to anybody, or follows from what an insider knows, is told
+            before the rest is looked for, and what is likely exposed to insiders is called so. Only where nothing is
+            called exposed has all been looked at
+        """
         table, given, x = self.table, self.sensitivity, self.table.values[self.name]
         tell = None if hasty else self.progress  # one of many audits: whoever asks for them says how far they are
         gaps = table.gaps(suppressed)
@@ -73,13 +85,14 @@ class Auditor:
             raise UsageError("What everybody knows beforehand is a share of values; suppressed cells have none here.")
         unknown = (gaps | table.hidden) & ~table.impossible
         if len(points) and not empty:
-            self._keep([point - x for point in points])
+            self._keep([point - x for point in points], hasty)
             self.lean = points[0] - x
         hidden = unknown if given is None else untold(table.relations, unknown, self._moved(unknown))
         targets, unjudged = self.wanted.of(gaps, hidden)
         told = ~unknown if empty else ~hidden
         found = [self._told(target) for target in targets if told[target.cells[0][0]]]  # published, or it follows
-        if found and hasty:
+        enough = 0 if hasty else ROW if rough else np.inf
+        if _exposed(found) > enough:
             return Audit(table, self.name, gaps, tuple(found), ())
         if len(self.done) > KNOWN:
             self.done.clear()
@@ -105,15 +118,18 @@ class Auditor:
             if tell is not None:
                 tell("auditing", len(found), max(len(targets), 1))
         unjudged += self._not_asked(empty) if given is not None else []
-        if not (hasty and _bad(found)):
+        if rough and who is not None and _exposed(found) <= enough:
+            known = self.wanted.known(gaps, hidden, who)
+            found += [each for interview in asked if interview is not None for each in interview.told(*known)]
+        if _exposed(found) <= enough:
             bad = False
             for number, (piece, key, interview) in enumerate(zip(pieces, keys, asked, strict=True)):
-                inside = self.done[key][1] if key in self.done else self._insiders(interview, hasty)
+                inside = self.done[key][1] if key in self.done else self._insiders(interview, hasty, rough)
                 found += inside
-                bad = hasty and _bad(inside)
+                bad = hasty and _exposed(inside) > 0
                 if bad:
                     break
-                if not empty:
+                if not (empty or (rough and _exposed(inside))):
                     self.done[key] = list(piece.targets), inside
                 if tell is not None:
                     tell("insiders", number + 1, len(pieces))
@@ -123,7 +139,8 @@ class Auditor:
         if not empty:
             first = next((piece.change(piece.points[0], len(table)) for piece in pieces if piece.points), None)
             self.lean = first if self.lean is None else self.lean
-            self._keep([piece.change(point, len(table)) for piece in pieces for point in piece.points[piece.old :]])
+            moves = [(piece, point) for piece in pieces for point in piece.points[piece.old :]]
+            self._keep([piece.change(point, len(table)) for piece, point in moves[: self._most(hasty)]], hasty)
         if given is None:
             unjudged = ["what must be protected, and how well: no rules and no levels were given"]
         unjudged += sorted({target.why for target in found if target.why})
@@ -143,10 +160,15 @@ class Auditor:
         some = f"{count_of(empty, 'suppressed cell')} without a value: rules cannot tell if they are sensitive"
         return [some] if empty else []
 
-    def _keep(self, moves: Sequence[Array]) -> None:
+    def _most(self, hasty: bool) -> int:
+        """How many changes are remembered: one of many audits has no more than were there before it."""
+        room = ROOM // len(self.table)
+        return max(FEWEST, min(MOST, room), len(self.moves)) if hasty else max(FEWEST, PLENTY * room)
+
+    def _keep(self, moves: Sequence[Array], hasty: bool) -> None:
         """Remembers changes, as many as there is room for, the last ones first."""
         if len(moves):
-            most = max(FEWEST, min(MOST, ROOM // len(self.table)))
+            most = self._most(hasty)
             self.moves = np.concatenate([np.array(moves[:most]), self.moves])[:most]
 
     def _moved(self, unknown: Flags) -> Flags:
@@ -239,15 +261,20 @@ class Auditor:
                 return True
         return False
 
-    def _insiders(self, interview: Interview | None, hasty: bool) -> list[Secret]:
+    def _insiders(self, interview: Interview | None, hasty: bool, rough: bool = False) -> list[Secret]:
         """What is exposed to insiders, and once each what is protected from all of them."""
-        found = list[Secret]()
+        found, row = list[Secret](), 0
         if interview is None:
             return found
         for space, targets in interview.run():
-            told = self._chased(space, interview.piece, targets)
+            if row < ROW:
+                told = self._chased(space, interview.piece, targets)
+                row = row + 1 if rough and _exposed(told) else 0
+                interview.screen.each = row < ROW
+            else:
+                told = [replace(target, verdict=EXPOSED) for target in targets]
             found += interview.noted(told)
-            if hasty and _bad(told):
+            if hasty and _exposed(told):
                 return found
         return [*found, *interview.protected()]
 
@@ -264,8 +291,8 @@ def _refuse_published_secrets(table: Table, gaps: Flags, sensitivity: Sensitivit
         raise InputError(f"A cell is suppressed that must be published: {label}.")
 
 
-def _bad(found: Sequence[Secret]) -> bool:
-    return any(target.verdict == EXPOSED for target in found)
+def _exposed(found: Sequence[Secret]) -> int:
+    return sum(target.verdict == EXPOSED for target in found)
 
 
 def _bare(found: Sequence[Secret]) -> int:

@@ -51,7 +51,9 @@ class Chase:
         """Targets with their ends; points: what may be possible, which is looked at before it is believed."""
         costs = costs_of(targets, self.cells)
         seen = Seen(costs, targets, self.space, self.whole)
-        if len(points):
+        at = np.unique(costs.indices)  # what moves no target shows nothing
+        points = [point for point in points if (point[at] != self.space.start[at]).any()]
+        if points:
             for point in np.asarray(points)[self.space.holds(np.asarray(points))]:
                 seen.add(point)
         try:

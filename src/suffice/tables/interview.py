@@ -97,6 +97,16 @@ class Interview:
         self.screen.together()
         self._take()
 
+    def told(self, units: NDArray[np.int64], cells: NDArray[np.int64]) -> list[Secret]:
+        """Targets that are exposed because insiders know their cells; units, cells: who knows which."""
+        levels, found = self._levels, list[Secret]()
+        place = {unit: number for number, unit in enumerate(self.units.tolist())}
+        which = {target.cells[0][0]: number for number, target in enumerate(self.targets) if not target.is_sum}
+        for unit, cell in sorted(set(zip(units.tolist(), cells.tolist(), strict=True))):
+            if unit in place and cell in which and not self.none[place[unit], which[cell]]:
+                found.append(replace(self._target(place[unit], which[cell], levels), verdict=EXPOSED))
+        return found
+
     def run(self) -> Iterator[tuple[Polytope, list[Secret]]]:
         """What nothing shows safe, an insider at a time."""
         known = {target.cells for target in self.piece.targets if target.verdict == EXPOSED}

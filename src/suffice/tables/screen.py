@@ -17,6 +17,8 @@ from suffice.tables.solver import NEAR, Polytope
 LITTLE = 0.3
 """Of what is open: where a round closes less, smaller groups of attackers are taken."""
 SMALLER = 4
+FEW = 32
+"""Tables that are looked at together: what one of them closes needs no later one."""
 
 
 @dataclass(frozen=True, repr=False)  # no value of a cell is printed
@@ -93,7 +95,8 @@ class Screen:
         self.above: Flags = ~levels.none
         down, up = (np.maximum(goal * (1 + CLOSE), 4 * self.room) for goal in (down, up))
         self.reach = Reach(space, levels.costs, down, up, lean)
-        self.points = list[Array]()
+        self.points, self.each = list[Array](), True
+        """What is possible, and not yet taken; whether each attacker is asked for whom something is left open."""
         count = len(levels.who)
         self.low, self.high = np.zeros(count), np.zeros(count)
         """How far tables take those targets whose levels are less for an attacker."""
@@ -104,16 +107,18 @@ class Screen:
 
     def show(self, points: Array) -> None:
         """Takes note of what possible tables show, to whom."""
-        if not len(points):
-            return
+        for begin in range(0, len(points), FEW):
+            self._show(points[begin : begin + FEW])
+
+    def _show(self, points: Array) -> None:
         levels = self.levels
         allowed = self.attackers.allow(self.space, points)
         if self.space.whole:
             points = np.where((np.abs(points - np.rint(points)).max(axis=1) < 1e-6)[:, None], points, self.space.start)
         shown = np.asarray(levels.costs @ (points - self.space.start).T)
-        left = self.below.any(axis=0), self.above.any(axis=0)
+        left, open_to = (self.below.any(axis=0), self.above.any(axis=0)), self.open.any(axis=1)
         for number in range(len(points)):
-            rows = np.flatnonzero(allowed[:, number])
+            rows = np.flatnonzero(allowed[:, number] & open_to)
             some = left[0] & (shown[:, number] <= -self.down), left[1] & (shown[:, number] >= self.up)
             for open_, columns in zip((self.below, self.above), some, strict=True):
                 open_[np.ix_(rows, np.flatnonzero(columns))] = False
@@ -163,15 +168,11 @@ class Screen:
                     break
 
     def run(self) -> Iterator[int]:
-        """Attackers for whom something is left open, when groups of them have been asked."""
+        """Attackers for whom something is left open, when groups of them have been asked, and each alone."""
         self._halves()
-        if self.open.any(axis=0).sum() <= len(self._attackers()):
-            for target in np.flatnonzero(self.open.any(axis=0)):
-                if len(some := np.flatnonzero(self.open[:, target])) > 1:
-                    self.group(some, np.array([target]))
         self._halves(SMALLER)
         for one in self._attackers().tolist():
-            if self.open[one].any():
+            if self.open[one].any() and self.each:
                 self.group(np.array([one]))
             if self.open[one].any():
                 yield one
@@ -188,9 +189,18 @@ class Screen:
         rng, groups = np.random.default_rng(1), 2
         while len(some := self._attackers()) > groups:
             before = self._count
-            for part in np.array_split(rng.permutation(some), groups):
-                self.group(part)
+            if self.open.any(axis=0).sum() <= groups:  # fewer problems by target
+                self._by_target()
+            else:
+                for part in np.array_split(rng.permutation(some), groups):
+                    self.group(part)
             if self._count > (1 - LITTLE) * before:
                 if not smaller:
                     return
                 groups *= smaller
+
+    def _by_target(self) -> None:
+        """All attackers for whom one target is open as one, for each target."""
+        for target in np.flatnonzero(self.open.any(axis=0)):
+            if len(some := np.flatnonzero(self.open[:, target])) > 1:
+                self.group(some, np.array([target]))

@@ -65,7 +65,9 @@ class Polytope:
         """Which points, a row each, are some of them, as nearly as the solver's own are."""
         moved, (low, high) = (points - self.start) / self.unit, self.box()
         inside = ((moved >= low - NEAR) & (moved <= high + NEAR)).all(axis=1)
-        return np.asarray(inside & (np.abs(self.rows @ moved.T).max(axis=0, initial=0.0) <= NEAR))
+        some = np.flatnonzero(inside)
+        kept = np.abs(self.rows @ moved[some].T).max(axis=0, initial=0.0) <= NEAR
+        return np.isin(np.arange(len(points)), some[kept])
 
 
 class Solver:

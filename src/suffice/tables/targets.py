@@ -73,7 +73,7 @@ class Targets:
 
     def before(self, gaps: Flags, untold: Flags, who: Insiders) -> tuple[list[Secret], list[str]]:
         """Sums that are left of equations for those who stand alone behind cells of them."""
-        units, cells = self._known(gaps, untold, who)
+        units, cells = self.known(gaps, untold, who)
         if not len(cells):
             return [], []
         parts, equations = self._parts(untold)
@@ -86,7 +86,7 @@ class Targets:
         rest = sparse.csr_array((left.data[keep], (left.row[keep], left.col[keep])), shape=left.shape)
         return self._sums(rest, equations[pairs[:, 1]], pairs[:, 0])
 
-    def _known(self, gaps: Flags, untold: Flags, who: Insiders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def known(self, gaps: Flags, untold: Flags, who: Insiders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Who knows which unknown cells: those that one stands alone behind, and what follows from them one by one."""
         own = np.flatnonzero(gaps & untold & (who.alone >= 0))
         if not len(own):

@@ -146,13 +146,15 @@ class PatternRequest:
         below[own] = above[own] = 0.0
         return below, above
 
-    def audits(self, gaps: Flags, points: Mapping[str, Sequence[Array]], hasty: bool = False) -> dict[str, Audit]:
+    def audits(
+        self, gaps: Flags, points: Mapping[str, Sequence[Array]], hasty: bool = False, rough: bool = False
+    ) -> dict[str, Audit]:
         """The audit of every value, helped by tables that are possible."""
         for each in self.given:
             if each.value not in self._auditors:
                 how = {"beforehand": self.beforehand, "threads": self.threads, "progress": self.progress}
                 self._auditors[each.value] = Auditor(self.table, each, each.value, **how)  # type: ignore[arg-type]
-        return {name: each.of(gaps, points.get(name, ()), hasty) for name, each in self._auditors.items()}
+        return {name: each.of(gaps, points.get(name, ()), hasty, rough) for name, each in self._auditors.items()}
 
     def exposed(self, audits: Mapping[str, Audit]) -> list[tuple[Demand, Secret]]:
         """What the audits call exposed."""

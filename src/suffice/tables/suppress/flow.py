@@ -96,8 +96,11 @@ class Flow:
         least[-1] = goal / unit
         most = np.zeros(matrix.shape[0])
         most[-1] = np.inf
+        programme = (np.tile(price, 2), matrix, room.ravel(), least, most)
         try:
-            x = self._solve(np.tile(price, 2), matrix, room.ravel(), least, most, whole)
+            x = self._solve(*programme)
+            if whole and not _is_whole(x):
+                x = self._solve(*programme, whole=True)
         except Contradiction:
             return None
         count = len(self.cells)
@@ -128,3 +131,8 @@ class Flow:
         found = np.zeros(len(self.place))
         found[self.cells] = np.where(np.abs(moved) > SEEN * unit, moved, 0.0)
         return found
+
+
+def _is_whole(x: Array) -> bool:
+    """Whether an answer in real numbers, which is found far sooner, is one in whole numbers."""
+    return bool(np.abs(x - np.rint(x)).max(initial=0.0) < SEEN)

@@ -18,7 +18,7 @@ from suffice.tables.suppress.demand import Demand, PatternRequest
 from suffice.tables.suppress.flow import Flow
 from suffice.tables.suppress.hypercubes import Hypercubes
 
-ROUNDS = 50
+ROUNDS = 100
 """Of audits and repairs, before a pattern is given up."""
 TRIES = 2
 """Draws of directions for tables of up to FEW cells, of which the cheapest pattern is taken."""
@@ -41,12 +41,14 @@ class CellPattern:
 
     needed: cells without which the audit fails: it was tried
     points: possible tables, by value, which the audit takes
+    untried: cells without which no audit was spent
     """
 
     gaps: Flags
     audits: dict[str, Audit]
     needed: Flags
     points: dict[str, list[Array]] = field(default_factory=dict)
+    untried: int = 0
 
 
 class PatternSearch:
@@ -124,28 +126,36 @@ class PatternSearch:
 
     def repaired(self, gaps: Flags, points: dict[str, list[Array]]) -> CellPattern:
         """More cells for whatever the audit still calls exposed, until it calls nothing so."""
+        rough = True
         for _ in range(ROUNDS):
-            audits = self.request.audits(gaps, points)
+            audits = self.request.audits(gaps, points, rough=rough)
             exposed = self.request.exposed(audits)
             if not exposed:
                 return CellPattern(gaps, audits, np.zeros(len(gaps), dtype=bool), points)
             before = gaps.copy()
+            able = list[bool]()
             for demand, target in exposed:
-                self._repair(demand, target, gaps, points)
+                self._tell("repairing", len(able), len(exposed))
+                able.append(self._repair(demand, target, gaps, points))
+            if rough and (gaps == before).all():
+                rough = False  # what was called exposed may be safe
+                continue
+            if not (rough or all(able)):
+                raise self._infeasible(exposed[able.index(False)][0])
             if (gaps == before).all():
                 self._more(exposed, gaps)
         raise InfeasibleError("No pattern was found that passes the audit.\nPublish a coarser table.")
 
-    def _repair(self, demand: Demand, target: Secret, gaps: Flags, points: dict[str, list[Array]]) -> None:
+    def _repair(self, demand: Demand, target: Secret, gaps: Flags, points: dict[str, list[Array]]) -> bool:
+        """Whether some cells protect a target; these are suppressed."""
         request, whole = self.request, target.numbers is not None
         free = gaps | request.always
         flow = Flow(request, demand.value, free | request.open, demand)
         changes = flow.cheapest(demand, np.where(free, 0.0, request.cost), whole)
-        if changes is None:
-            raise self._infeasible(demand)
-        for change in changes:
+        for change in changes or ():
             gaps |= (change != 0) & request.open
             points[demand.value].append(request.table.values[demand.value] + change)
+        return changes is not None
 
     def _more(self, exposed: Sequence[tuple[Demand, Secret]], gaps: Flags) -> None:
         """A sum stays sensitive whatever its cells do: one more cell of its equation, the cheapest."""
@@ -222,7 +232,7 @@ class PatternSearch:
             if any(target.is_sum for each in tried.values() for target in each.targets):
                 waiting.extend(self._order(needed))
                 needed[:] = False
-        return CellPattern(gaps, audits, needed, points)
+        return CellPattern(gaps, audits, needed, points, len(waiting))
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         if self.request.progress is not None:

@@ -40,6 +40,7 @@ class Suppression:
     cost, bound: what the cells besides cost, and what no pattern costs less than; not a number where nobody looked
     points: possible tables, by value, which spare an audit its work
     by_clock: whether time ended an exact search: another machine may find another pattern
+    untried: cells besides that may not be needed: the audits that are spent on that ended before
     """
 
     table: Table
@@ -52,6 +53,7 @@ class Suppression:
     bound: float
     points: Mapping[str, Sequence[Array]]
     by_clock: bool = False
+    untried: int = 0
 
     @property
     def secondary(self) -> Flags:
@@ -86,7 +88,9 @@ class Suppression:
                 lines.append("time ended it: another machine may find another pattern by this key")
         if more:
             needed = int((self.needed & self.secondary).sum())
-            lines.append(f"{needed:,} of these are needed: the audit fails without any one of them")
+            lines.append(f"{needed:,} of these are known to be needed: the audit fails without any one of them")
+        if self.untried:
+            lines.append(f"{self.untried:,} of these may not be: the audits that are spent on trying ended before them")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -152,7 +156,7 @@ def suppress(
     paid = float(price[found.gaps & ~primary].sum())
     names = tuple(each.value for each in given)
     told = (found.gaps, primary, found.needed, found.audits, paid, bound, found.points)
-    return Suppression(table, names, *told, by_clock)
+    return Suppression(table, names, *told, by_clock, found.untried)
 
 
 def _cells(
