@@ -9,6 +9,7 @@ from typing import Any
 from suffice.algebra.array import Array, Flags
 from suffice.errors import count_of
 from suffice.progress import Progress
+from suffice.rows.threads import one_blas_thread
 from suffice.tables.secret import EXPOSED, PROTECTED, UNJUDGED, Secret
 from suffice.tables.sensitivity import Sensitivity, value_of
 from suffice.tables.table import Table
@@ -99,6 +100,7 @@ class Audit:
         return name + (", for a contributor of suppressed cells" if target.insider is not None else "")
 
 
+@one_blas_thread()
 def audit(
     table: Table,
     suppressed: Sequence[bool] | Flags,

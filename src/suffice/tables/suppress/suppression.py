@@ -10,6 +10,7 @@ import numpy as np
 from suffice.algebra.array import Array, Flags
 from suffice.errors import InfeasibleError, InputError, UsageError, count_of
 from suffice.progress import Progress
+from suffice.rows.threads import one_blas_thread
 from suffice.seed import Seed, Stream
 from suffice.tables.adjust.request import stream_of
 from suffice.tables.audit import Audit
@@ -98,6 +99,7 @@ class Suppression:
         return f"Suppression({count_of(int(self.suppressed.sum()), 'cell')} of {len(self.table):,}, {state})"
 
 
+@one_blas_thread()
 def suppress(
     table: Table,
     sensitivity: Sensitivity | Sequence[Sensitivity],
